@@ -1,0 +1,3 @@
+module example.com/minimcp
+
+go 1.25
