@@ -8,6 +8,7 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"math"
 	"math/bits"
 	"strconv"
@@ -20,12 +21,11 @@ type decimal struct {
 	digits   []byte // a slice of the number's text, maybe with the decimal point still in it
 	count    int    // of digits, the decimal point left out
 	point    int64  // the exponent, where it fits
-	wide     []byte // the exponent as text, where the number's own exponent has more than maxExponentDigits digits
+	wide     []byte // the exponent as text, where it has more than pointDigits digits
 }
 
-// maxExponentDigits is how long an exponent may be to be kept as an int64; the number of digits can then be added to
-// it without overflow.
-const maxExponentDigits = 18
+// pointDigits is how long an exponent may be to be kept as an int64, with room to add a number of digits to it.
+const pointDigits = 18
 
 // parseDecimal takes apart the text of a number that is known to be JSON.
 func parseDecimal(text []byte) decimal {
@@ -76,18 +76,23 @@ func (d *decimal) addExponent(text []byte) {
 		text = text[1:]
 	}
 	text = bytes.TrimLeft(text, "0")
-	if len(text) > maxExponentDigits {
+	if len(text) > pointDigits {
 		d.wide = addWide(down, text, d.point)
-		return
+		if text = bytes.TrimLeft(d.wide, "-"); len(text) > pointDigits {
+			return
+		}
+		d.point, d.wide = 0, nil // the sum is shorter: one value, one form
 	}
 	n, _ := strconv.ParseInt(string(text), 10, 64) // at most 18 digits; "" gives 0
 	if down {
 		n = -n
 	}
-	d.point += n
+	if d.point += n; d.point >= 1e18 || d.point <= -1e18 {
+		d.wide = strconv.AppendInt(nil, d.point, 10)
+	}
 }
 
-// addWide is the sum of n and of an integer of more than maxExponentDigits digits, as text with a '-' where it is
+// addWide is the sum of n and of an integer of more than pointDigits digits, as text with a '-' where it is
 // negative. |n| is far below the integer, so that the sign stays.
 func addWide(negative bool, digits []byte, n int64) []byte {
 	if negative {
@@ -114,71 +119,67 @@ func addWide(negative bool, digits []byte, n int64) []byte {
 	return sum
 }
 
-// zero reports whether d is 0.
-func (d decimal) zero() bool { return len(d.digits) == 0 }
+// isDigits reports whether a number is written with digits alone, as most are.
+func isDigits(text []byte) bool {
+	for _, c := range text {
+		if !isDigit(c) {
+			return false
+		}
+	}
+	return true
+}
 
 // integer reports whether d has no fraction: 1.0 and 1e2 are integers, 0.5 is not.
 func (d decimal) integer() bool {
 	if d.wide != nil {
-		return d.wide[0] != '-'
+		return d.wideSign() > 0
 	}
 	return d.point >= int64(d.count)
 }
 
+// sign is -1, 0 or +1.
+func (d decimal) sign() int {
+	switch {
+	case len(d.digits) == 0:
+		return 0
+	case d.negative:
+		return -1
+	}
+	return 1
+}
+
 // compare gives -1, 0 or +1 as d is less than, equal to or greater than e.
 func (d decimal) compare(e decimal) int {
-	sign := 1
-	switch {
-	case d.zero() && e.zero():
-		return 0
-	case d.zero():
-		if e.negative {
-			return 1
-		}
-		return -1
-	case e.zero() || d.negative != e.negative:
-		if d.negative {
-			return -1
-		}
-		return 1
-	case d.negative:
-		sign = -1
+	if d.sign() != e.sign() {
+		return cmp.Compare(d.sign(), e.sign())
 	}
-	if c := comparePoints(d, e); c != 0 {
-		return sign * c
-	}
-	return sign * compareDigits(d.digits, e.digits)
-}
-
-// comparePoints compares the exponents of two decimals.
-func comparePoints(d, e decimal) int {
-	switch {
-	case d.wide == nil && e.wide == nil:
-		return sign(d.point - e.point) // both below 2^60
-	case d.wide == nil:
-		return -wideSign(e)
-	case e.wide == nil || wideSign(d) != wideSign(e):
-		return wideSign(d)
-	}
-	c := sign(int64(len(d.wide) - len(e.wide)))
+	c := comparePoints(d, e)
 	if c == 0 {
-		c = bytes.Compare(d.wide, e.wide)
+		c = compareDigits(d.digits, e.digits)
 	}
-	return wideSign(d) * c
+	return d.sign() * c
 }
 
-func sign(n int64) int {
+// comparePoints compares two exponents; a wide one is beyond all that are not.
+func comparePoints(d, e decimal) int {
+	switch side := d.wideSign(); {
+	case side != e.wideSign():
+		return cmp.Compare(side, e.wideSign())
+	case side == 0:
+		return cmp.Compare(d.point, e.point)
+	case len(d.wide) != len(e.wide):
+		return side * cmp.Compare(len(d.wide), len(e.wide))
+	default:
+		return side * bytes.Compare(d.wide, e.wide)
+	}
+}
+
+// wideSign is the sign of a wide exponent, or 0.
+func (d decimal) wideSign() int {
 	switch {
-	case n < 0:
-		return -1
-	case n > 0:
-		return 1
-	}
-	return 0
-}
-
-func wideSign(d decimal) int {
-	if d.wide[0] == '-' {
+	case d.wide == nil:
+		return 0
+	case d.wide[0] == '-':
 		return -1
 	}
 	return 1
@@ -202,7 +203,7 @@ func compareDigits(a, b []byte) int {
 		case j == len(b):
 			return 1
 		case a[i] != b[j]:
-			return sign(int64(a[i]) - int64(b[j]))
+			return cmp.Compare(a[i], b[j])
 		}
 		i, j = i+1, j+1
 	}
@@ -210,7 +211,7 @@ func compareDigits(a, b []byte) int {
 
 // appendTo appends the one text that all numbers of this value share.
 func (d decimal) appendTo(dst []byte) []byte {
-	if d.zero() {
+	if d.sign() == 0 {
 		return append(dst, '0')
 	}
 	if d.negative {
@@ -233,7 +234,7 @@ const maxDivisorDigits = 18
 
 // divisor reports whether multipleOf takes d for m.
 func (d decimal) divisor() bool {
-	return !d.zero() && !d.negative && d.wide == nil && d.count <= maxDivisorDigits
+	return d.sign() > 0 && d.wide == nil && d.count <= maxDivisorDigits
 }
 
 // multipleOf reports whether d is an integer times m, for an m that is a divisor.
@@ -242,13 +243,13 @@ func (d decimal) divisor() bool {
 // answer is no, because D does not end in 0. Else D times the power has to be divisible by M: a remainder, taken digit
 // by digit, first those of D, then those of the power.
 func (d decimal) multipleOf(m decimal) bool {
-	if d.zero() {
+	if d.sign() == 0 {
 		return true
 	}
 	last := m.point - int64(m.count) + int64(d.count)
 	power := strconv.AppendInt(nil, d.point-last, 10)
 	if d.wide != nil {
-		power = addWide(d.wide[0] == '-', bytes.TrimLeft(d.wide, "-"), -last)
+		power = addWide(d.wideSign() < 0, bytes.TrimLeft(d.wide, "-"), -last)
 	}
 	if power[0] == '-' {
 		return false

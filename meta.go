@@ -1,0 +1,176 @@
+// meta.go: the metadata that every request carries, because the server remembers nothing of the client.
+//
+// Page: basic/index, heading _meta. Read after json.go; next is tools.go.
+
+package mcp
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// The keys of _meta that the specification reserves and this package uses.
+const (
+	MetaProtocolVersion    = "io.modelcontextprotocol/protocolVersion"
+	MetaClientInfo         = "io.modelcontextprotocol/clientInfo"
+	MetaClientCapabilities = "io.modelcontextprotocol/clientCapabilities"
+	MetaLogLevel           = "io.modelcontextprotocol/logLevel"
+	MetaServerInfo         = "io.modelcontextprotocol/serverInfo"
+	MetaSubscriptionID     = "io.modelcontextprotocol/subscriptionId"
+)
+
+// Meta is the metadata of one request. The raw values are JSON that has been checked; they are slices of the request
+// and valid as long as its [Call].
+type Meta struct {
+	ClientCapabilities json.RawMessage // an object
+	ClientInfo         json.RawMessage // an object with the strings name and version, or nil; not to be trusted
+	ProgressToken      json.RawMessage // a string or an integer, as the client wrote it, or nil
+	LogLevel           json.RawMessage // a string, one of the eight levels, or nil
+	Raw                json.RawMessage // the whole _meta object, with what others put there
+	declared           capability
+}
+
+// A capability is one that a client may declare and a question to it may need, or a set of them.
+type capability int
+
+const (
+	elicitationForm capability = 1 << iota
+	elicitationURL
+	sampling
+	samplingTools
+	roots
+)
+
+// metaFields are the members of _meta that the reading of a message notes.
+var metaFields = []field{
+	{MetaProtocolVersion, slotVersion, nil},
+	{MetaClientInfo, slotClientInfo, []field{{"name", slotClientName, nil}, {"version", slotClientVersion, nil}}},
+	{MetaClientCapabilities, slotCapabilities, []field{
+		{"elicitation", slotElicitation, []field{{"form", slotForm, nil}, {"url", slotURL, nil}}},
+		{"sampling", slotSampling, []field{{"tools", slotSamplingTools, nil}, {"context", slotSamplingContext, nil}}},
+		{"roots", slotRoots, nil},
+		{"experimental", slotExperimental, nil},
+		{"extensions", slotExtensions, nil},
+	}},
+	{"progressToken", slotProgressToken, nil},
+	{MetaLogLevel, slotLogLevel, nil},
+}
+
+// metaRules are the types of the optional members, in the order in which they are checked; the first that is broken is
+// the error.
+var metaRules = []struct {
+	slot int
+	name string
+	want string
+	fits func([]byte) bool
+}{
+	{slotElicitation, MetaClientCapabilities + " elicitation", "an object", isObject},
+	{slotForm, MetaClientCapabilities + " elicitation.form", "an object", isObject},
+	{slotURL, MetaClientCapabilities + " elicitation.url", "an object", isObject},
+	{slotSampling, MetaClientCapabilities + " sampling", "an object", isObject},
+	{slotSamplingTools, MetaClientCapabilities + " sampling.tools", "an object", isObject},
+	{slotSamplingContext, MetaClientCapabilities + " sampling.context", "an object", isObject},
+	{slotRoots, MetaClientCapabilities + " roots", "an object", isObject},
+	{slotExperimental, MetaClientCapabilities + " experimental", "an object", isObject},
+	{slotExtensions, MetaClientCapabilities + " extensions", "an object", isObject},
+	{slotClientInfo, MetaClientInfo, "an object", isObject},
+	{slotClientName, MetaClientInfo + " name", "a string", isText},
+	{slotClientVersion, MetaClientInfo + " version", "a string", isText},
+	{slotProgressToken, "progressToken", "a string or an integer", isID},
+	{slotLogLevel, MetaLogLevel, "one of the eight log levels", isLogLevel},
+}
+
+// isLogLevel knows the levels of server/utilities/logging.
+func isLogLevel(value []byte) bool {
+	if !isText(value) {
+		return false
+	}
+	switch unquote(value) {
+	case "debug", "info", "notice", "warning", "error", "critical", "alert", "emergency":
+		return true
+	}
+	return false
+}
+
+// supported is the data of an error that a client can mend by naming another version.
+var supported = json.RawMessage(`{"supported":["` + ProtocolVersion + `"]}`)
+
+// checkMeta holds a request against basic/index, heading _meta: a required field that is missing or malformed is -32602,
+// a version that is not ours -32022, and that before the rest, which is a matter of the version.
+func (m *message) checkMeta() *Error {
+	version := m.at(slotVersion)
+	switch params, meta := m.at(slotParams), m.at(slotMeta); {
+	case len(params) > 0 && !isObject(params):
+		return &Error{CodeInvalidParams, "Invalid params: params must be an object", supported}
+	case len(meta) > 0 && !isObject(meta):
+		return &Error{CodeInvalidParams, "Invalid params: _meta must be an object", supported}
+	case len(version) == 0:
+		return m.missing(MetaProtocolVersion)
+	case !isText(version):
+		return invalidMeta(MetaProtocolVersion, "a string")
+	case !textIs(version, ProtocolVersion):
+		requested := appendClientText(nil, version)
+		data := fmt.Appendf(nil, `{"supported":["%s"],"requested":%s}`, ProtocolVersion, requested)
+		return &Error{CodeUnsupportedProtocolVersion, "Unsupported protocol version", data}
+	}
+	switch declared := m.at(slotCapabilities); {
+	case len(declared) == 0:
+		return m.missing(MetaClientCapabilities)
+	case !isObject(declared):
+		return invalidMeta(MetaClientCapabilities, "an object")
+	}
+	for _, rule := range metaRules {
+		if value := m.at(rule.slot); len(value) > 0 && !rule.fits(value) {
+			return invalidMeta(rule.name, rule.want)
+		}
+	}
+	if len(m.at(slotClientInfo)) > 0 && (len(m.at(slotClientName)) == 0 || len(m.at(slotClientVersion)) == 0) {
+		return invalidMeta(MetaClientInfo, "an object with the strings name and version")
+	}
+	return nil
+}
+
+// missing is the error for a required field that is not there. A client of an older revision is told what it met
+// (basic/versioning, backward compatibility: the error should name the versions).
+func (m *message) missing(key string) *Error {
+	text := "Missing required _meta field: " + key
+	if key == MetaProtocolVersion && string(m.method()) == "initialize" {
+		text += noHandshake
+	}
+	return &Error{CodeInvalidParams, text, supported}
+}
+
+// noHandshake follows the message of each error that initialize gets.
+const noHandshake = " (this server speaks MCP " + ProtocolVersion + ", which has no initialize handshake)"
+
+func invalidMeta(key, want string) *Error {
+	return &Error{CodeInvalidParams, fmt.Sprintf("Invalid _meta field: %s must be %s", key, want), supported}
+}
+
+// meta gives the metadata of a request that checkMeta has passed.
+func (m *message) meta() Meta {
+	return Meta{
+		ClientCapabilities: m.at(slotCapabilities),
+		ClientInfo:         m.at(slotClientInfo),
+		ProgressToken:      m.at(slotProgressToken),
+		LogLevel:           m.at(slotLogLevel),
+		Raw:                m.at(slotMeta),
+		declared:           m.declared(),
+	}
+}
+
+// declared are the capabilities of the client that a question can need.
+func (m *message) declared() (c capability) {
+	for _, d := range [...]struct {
+		slot int
+		c    capability
+	}{{slotForm, elicitationForm}, {slotURL, elicitationURL}, {slotSampling, sampling}, {slotSamplingTools, samplingTools}, {slotRoots, roots}} {
+		if m.at(d.slot) != nil {
+			c |= d.c
+		}
+	}
+	if m.at(slotElicitation) != nil && c&elicitationURL == 0 {
+		c |= elicitationForm // client/elicitation, heading Capabilities: an empty object is form mode alone
+	}
+	return c
+}
