@@ -63,7 +63,8 @@ func compilePattern(source string) (*regexp.Regexp, error) {
 // uniform reports whether an expression treats all surrogates and their stand-in alike.
 func uniform(e *syntax.Regexp) bool {
 	for _, r := range e.Rune { // of a literal, or where the ranges of a class begin and end
-		if r != 0xD800 && r != 0xDFFF && utf16.IsSurrogate(r) || e.Op == syntax.OpLiteral && r == standIn {
+		inside := utf16.IsSurrogate(r) && (e.Op == syntax.OpLiteral || r != 0xD800 && r != 0xDFFF)
+		if inside || e.Op == syntax.OpLiteral && r == standIn {
 			return false
 		}
 	}

@@ -1495,13 +1495,13 @@ func (e *evaluation) arrange() {
 	}
 }
 
-// finish makes the error. What two schemas say alike is told once.
+// finish makes the error. What two schemas say alike of one place is told once.
 func (e *evaluation) finish() *ValidationError {
 	e.arrange()
 	v := &ValidationError{Problems: make([]Problem, 0, len(e.problems)), More: e.more}
 	size := 0
 	for _, p := range e.problems {
-		if !slices.Contains(v.Problems, p.Problem) {
+		if strings.Contains(p.Pointer, "…") || !slices.Contains(v.Problems, p.Problem) {
 			if size += len(place(p.Pointer)) + len(p.Message) + 3; size <= maxProblemText {
 				v.Problems = append(v.Problems, p.Problem)
 			} else {
