@@ -58,11 +58,11 @@ var missingCapability = tool{
 
 // The forms of this file. What a user puts into one has been held against its schema before a tool sees it.
 var (
-	nameForm = form("What is your name?",
+	nameForm = mcp.MustForm("What is your name?",
 		`{"type":"object","properties":{"name":{"type":"string","title":"Name"}},"required":["name"]}`)
-	colorForm = form("What is your favourite colour?",
+	colorForm = mcp.MustForm("What is your favourite colour?",
 		`{"type":"object","properties":{"color":{"type":"string","title":"Colour"}},"required":["color"]}`)
-	confirmForm = form("Shall the order go out?",
+	confirmForm = mcp.MustForm("Shall the order go out?",
 		`{"type":"object","properties":{"ok":{"type":"boolean","title":"Send it"}},"required":["ok"]}`)
 )
 
@@ -88,7 +88,7 @@ var elicitation = tool{
 			return mcp.Text("Another time, then."), nil
 		}
 		var user person
-		if err := json.Unmarshal(answer.Content, &user); err != nil {
+		if err := answer.Decode(&user); err != nil {
 			return nil, err
 		}
 		return mcp.Text("Hello, " + user.Name + "!"), nil
@@ -104,13 +104,18 @@ var streamingElicitation = tool{
 	elicitation.run,
 }
 
-// In URL mode the user answers on a page of the web, and the client only says whether the user went there. There is no
-// helper for it: the params are written out. A real page would know the user, and tell the server what came of it.
+// In URL mode the user answers on a page of the web, and the client only says whether the user went there. A real page
+// would know the user, and tell the server what came of it. Ask is Elicit for what is not a form: the question is written
+// out, and the answer is JSON of the right kind.
 var urlElicitation = tool{
 	mcp.Tool{Name: "url_elicitation", Description: "Asks the user to visit a page."},
 	func(ctx context.Context, call *mcp.Call) (*mcp.Result, error) {
-		var visit *mcp.ElicitResult
-		if err := ask(call, visitPage, &visit); err != nil {
+		answers, err := call.Ask(visitPage)
+		if err != nil {
+			return nil, err
+		}
+		var visit struct{ Action string }
+		if err := json.Unmarshal(answers[0], &visit); err != nil {
 			return nil, err
 		}
 		return mcp.Text("The user's choice: " + visit.Action), nil
@@ -277,15 +282,6 @@ var multipleInputs = tool{
 	},
 }
 
-// form makes a form that is known to be right, as the tests run every one of them.
-func form(message, schema string) *mcp.Form {
-	f, err := mcp.NewForm(message, json.RawMessage(schema))
-	if err != nil {
-		panic(err)
-	}
-	return f
-}
-
 // declares reports whether the client has declared a capability.
 func declares(call *mcp.Call, capability string) bool {
 	var declared map[string]json.RawMessage
@@ -307,7 +303,7 @@ func fill[T any](call *mcp.Call, form *mcp.Form, key string, known **T) error {
 	if answer.Action != mcp.Accept {
 		return fmt.Errorf("the user did not fill in %q (%s)", key, answer.Action)
 	}
-	return json.Unmarshal(answer.Content, known)
+	return answer.Decode(known)
 }
 
 // ask does the same for a request that is not a form.
@@ -315,14 +311,11 @@ func ask[T any](call *mcp.Call, request mcp.InputRequest, known **T) error {
 	if *known != nil {
 		return nil
 	}
-	answer, err := call.Answer(request)
+	answers, err := call.Ask(request)
 	if err != nil {
 		return err
 	}
-	if answer == nil {
-		return &mcp.InputRequired{Requests: []mcp.InputRequest{request}}
-	}
-	return json.Unmarshal(answer, known)
+	return json.Unmarshal(answers[0], known)
 }
 
 // remember adds to a question what recall is to give back in the next round. Another error it leaves as it is.
