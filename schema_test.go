@@ -405,7 +405,9 @@ func TestSchemaProblemBounds(t *testing.T) {
 // quadratic time: twice the data may cost little more than twice the work.
 func TestSchemaWork(t *testing.T) {
 	nest := func(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
-	deep := func(n int) string { return strings.Repeat("[", n) + `"` + strings.Repeat("x", 100*n) + `"` + strings.Repeat("]", n) }
+	deep := func(n int) string {
+		return strings.Repeat("[", n) + `"` + strings.Repeat("x", 100*n) + `"` + strings.Repeat("]", n)
+	}
 	flat := func(n int) string { return "[" + strings.Repeat("[],", n) + "1]" }
 	for _, test := range []struct {
 		rule, schema string
