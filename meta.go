@@ -22,23 +22,25 @@ const (
 // Meta is the metadata of one request. The raw values are JSON that has been checked; they are slices of the request
 // and valid as long as its [Call].
 type Meta struct {
-	ClientCapabilities json.RawMessage // an object
+	Capabilities       Capability      // of the client, those that a question can need
+	ClientCapabilities json.RawMessage // all of them, an object
 	ClientInfo         json.RawMessage // an object with the strings name and version, or nil; not to be trusted
 	ProgressToken      json.RawMessage // a string or an integer, as the client wrote it, or nil
 	LogLevel           json.RawMessage // a string, one of the eight levels, or nil
 	Raw                json.RawMessage // the whole _meta object, with what others put there
-	declared           capability
 }
 
-// A capability is one that a client may declare and a question to it may need, or a set of them.
-type capability int
+// A Capability is something that a client may declare and a question to it may need: the schema's ClientCapabilities. They
+// can be combined with |.
+type Capability int
 
+// The capabilities of clients.
 const (
-	elicitationForm capability = 1 << iota
-	elicitationURL
-	sampling
-	samplingTools
-	roots
+	ElicitationForm Capability = 1 << iota
+	ElicitationURL
+	Sampling
+	SamplingTools
+	Roots
 )
 
 // metaFields are the members of _meta that the reading of a message notes.
@@ -150,27 +152,29 @@ func invalidMeta(key, want string) *Error {
 // meta gives the metadata of a request that checkMeta has passed.
 func (m *message) meta() Meta {
 	return Meta{
+		Capabilities:       m.declared(),
 		ClientCapabilities: m.at(slotCapabilities),
 		ClientInfo:         m.at(slotClientInfo),
 		ProgressToken:      m.at(slotProgressToken),
 		LogLevel:           m.at(slotLogLevel),
 		Raw:                m.at(slotMeta),
-		declared:           m.declared(),
 	}
 }
 
 // declared are the capabilities of the client that a question can need.
-func (m *message) declared() (c capability) {
+func (m *message) declared() (c Capability) {
 	for _, d := range [...]struct {
 		slot int
-		c    capability
-	}{{slotForm, elicitationForm}, {slotURL, elicitationURL}, {slotSampling, sampling}, {slotSamplingTools, samplingTools}, {slotRoots, roots}} {
+		c    Capability
+	}{
+		{slotForm, ElicitationForm}, {slotURL, ElicitationURL}, {slotSampling, Sampling}, {slotSamplingTools, SamplingTools}, {slotRoots, Roots},
+	} {
 		if m.at(d.slot) != nil {
 			c |= d.c
 		}
 	}
-	if m.at(slotElicitation) != nil && c&elicitationURL == 0 {
-		c |= elicitationForm // client/elicitation, heading Capabilities: an empty object is form mode alone
+	if m.at(slotElicitation) != nil && c&ElicitationURL == 0 {
+		c |= ElicitationForm // client/elicitation, heading Capabilities: an empty object is form mode alone
 	}
 	return c
 }

@@ -134,7 +134,8 @@ type InputRequest struct {
 // call is answered by an error that names it.
 type InputRequired struct {
 	Requests []InputRequest
-	State    string // comes back as Call.RequestState; see Call.SealState
+	State    string          // comes back as Call.RequestState; see Call.SealState
+	Meta     json.RawMessage // an object, or nil
 }
 
 // Error says that input is required.
@@ -218,96 +219,74 @@ func (e *encoder) inputRequest(r InputRequest) {
 
 // refusal holds requests that have been written against what the client can do: basic/patterns/mrtr, server requirement
 // 7, and client/elicitation, heading Capabilities, for each mode of its own.
-func (q *InputRequired) refusal(declared capability) *Error {
-	var needed capability
+func (q *InputRequired) refusal(declared Capability) *Error {
+	var needed Capability
 	for _, r := range q.Requests {
 		switch r.Method {
 		case "elicitation/create":
 			if textIs(memberOf(r.Params, "mode"), "url") {
-				needed |= elicitationURL
+				needed |= ElicitationURL
 			} else {
-				needed |= elicitationForm
+				needed |= ElicitationForm
 			}
 		case "sampling/createMessage":
-			needed |= sampling
+			needed |= Sampling
 			if memberOf(r.Params, "tools") != nil || memberOf(r.Params, "toolChoice") != nil {
-				needed |= samplingTools
+				needed |= SamplingTools
 			}
 		case "roots/list":
-			needed |= roots
+			needed |= Roots
 		}
 	}
 	if lacking := needed &^ declared; lacking != 0 {
-		return MissingClientCapability(lacking.object())
+		return MissingClientCapability(lacking)
 	}
 	return nil
 }
 
-// object writes capabilities in the shape of the schema's ClientCapabilities.
-func (c capability) object() []byte {
-	e := encoder{buf: []byte{'{'}}
-	part := func(name string, is capability) {
-		if c&is != 0 {
+// MissingClientCapability is the error for a call that needs capabilities that the client has not declared: basic/index,
+// heading _meta.
+func MissingClientCapability(required Capability) *Error {
+	e := encoder{buf: []byte(`{"requiredCapabilities":{`)}
+	part := func(name string, c Capability) {
+		if required&c != 0 {
 			e.json(name, []byte("{}"))
 		}
 	}
-	if c&(elicitationForm|elicitationURL) != 0 {
+	if required&(ElicitationForm|ElicitationURL) != 0 {
 		e.open("elicitation", '{')
-		part("form", elicitationForm)
-		part("url", elicitationURL)
+		part("form", ElicitationForm)
+		part("url", ElicitationURL)
 		e.close('}')
 	}
-	if c&(sampling|samplingTools) != 0 {
+	if required&(Sampling|SamplingTools) != 0 {
 		e.open("sampling", '{')
-		part("tools", samplingTools)
+		part("tools", SamplingTools)
 		e.close('}')
 	}
-	part("roots", roots)
-	e.close('}')
-	return e.buf
-}
-
-// MissingClientCapability is the error for a call that needs a capability that the client has not declared: basic/index,
-// heading _meta. The capabilities are an object like the client's, for instance {"sampling":{}}.
-func MissingClientCapability(required json.RawMessage) *Error {
-	e := encoder{buf: []byte{'{'}}
-	e.raw("requiredCapabilities", required, isObject)
-	e.close('}')
+	part("roots", Roots)
+	e.buf = append(e.buf, "}}"...)
 	return &Error{CodeMissingRequiredClientCapability, "Missing required client capability", e.buf}
 }
 
-// Answer gives the client's answer to a request, or nil where it has not answered. An answer that is not of the kind
-// that the method asks for is an error, which the handler returns; answers that nobody asks for are ignored.
-func (c *Call) Answer(r InputRequest) (json.RawMessage, error) {
-	answer := memberOf(c.inputResponses, r.Key)
-	kind, known := kinds[r.Method]
-	if answer == nil || !known {
-		return nil, nil
-	}
-	if problems := kind.answer().validate(answer); problems != nil {
-		text := fmt.Sprintf("Invalid params: inputResponses %s is no answer to %s: %v", clip(r.Key), r.Method, problems)
-		return nil, &Error{Code: CodeInvalidParams, Message: text}
-	}
-	return answer, nil
-}
-
-// Ask gives the client's answers to requests, in their order. Where one is missing the error is the question, with the
-// requests that are not answered yet, which the handler returns, with State if it needs any; a wrong kind of answer is an
-// error too. Answers that nobody asks for are ignored.
+// Ask gives the client's answers to requests, in their order. Unless all are there, the error is the question, an
+// [*InputRequired] that asks them all, because the next call brings only the answers to the last question; the handler
+// may add State or requests to it, and returns it. An answer of the wrong kind is an error too, for the handler to
+// return. Answers that nobody asks for are ignored.
 func (c *Call) Ask(requests ...InputRequest) ([]json.RawMessage, error) {
-	var question InputRequired
 	answers := make([]json.RawMessage, len(requests))
+	missing := false
 	for i, r := range requests {
-		answer, err := c.Answer(r)
-		if err != nil {
-			return nil, err
-		}
-		if answers[i] = answer; answer == nil {
-			question.Requests = append(question.Requests, r)
+		answers[i] = memberOf(c.inputResponses, r.Key)
+		if kind, known := kinds[r.Method]; answers[i] == nil || !known {
+			missing = true
+		} else if problems := kind.answer().validate(answers[i]); problems != nil {
+			text := fmt.Sprintf("Invalid params: inputResponses %s is no answer to %s: %v", clip(r.Key), r.Method, problems)
+			return nil, &Error{Code: CodeInvalidParams, Message: text}
 		}
 	}
-	if question.Requests != nil {
-		return nil, &question
+	if missing {
+		return nil, &InputRequired{Requests: slices.Clone(requests)}
 	}
 	return answers, nil
 }
@@ -398,8 +377,12 @@ type ElicitResult struct {
 	form    *Form
 }
 
-// Decode stores the content in a Go value, as [Typed] does it with arguments.
+// Decode stores the content in a Go value, as [Typed] does it with arguments. It fails where the user has not filled in
+// the form.
 func (r *ElicitResult) Decode(value any) error {
+	if r.Action != Accept || r.form == nil {
+		return errors.New("the user has not filled in the form")
+	}
 	return json.Unmarshal(exactly(r.Content, r.form.names), value)
 }
 

@@ -37,8 +37,8 @@ type Tool struct {
 // the log. Handlers run side by side, also with themselves.
 type Handler func(ctx context.Context, call *Call) (*Result, error)
 
-// A Call is one tools/call. Its methods are safe for concurrent use; the raw JSON in it is valid until the handler has
-// returned, and not to be changed.
+// A Call is one tools/call. Its methods are safe for concurrent use. The raw JSON in it may go into the handler's result,
+// is not valid after that, and not to be changed.
 type Call struct {
 	Name         string          // of the tool
 	Arguments    json.RawMessage // an object that fits the input schema
@@ -514,12 +514,13 @@ func (s *Server) failed(t *task, e *encoder, err error) *Error {
 		return failure
 	case errors.As(err, &question):
 		if e.question(question); e.err == nil {
-			failure = question.refusal(t.call.Meta.declared)
+			failure = question.refusal(t.call.Meta.Capabilities)
 		}
+		e.meta(s, question.Meta)
 	default:
 		e.result(&Result{Content: Text(err.Error()).Content, IsError: true}, nil)
+		e.meta(s, nil)
 	}
-	e.meta(s, nil)
 	return failure
 }
 

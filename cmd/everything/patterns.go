@@ -49,8 +49,8 @@ var missingCapability = tool{
 		Description: "Insists on a client that declares sampling, though it does not use it.",
 	},
 	func(ctx context.Context, call *mcp.Call) (*mcp.Result, error) {
-		if !declares(call, "sampling") {
-			return nil, mcp.MissingClientCapability(json.RawMessage(`{"sampling":{}}`))
+		if call.Meta.Capabilities&mcp.Sampling == 0 {
+			return nil, mcp.MissingClientCapability(mcp.Sampling)
 		}
 		return mcp.Text("The client declares sampling."), nil
 	},
@@ -182,7 +182,7 @@ var capabilities = tool{
 		Description: "Asks the user or, where the client has no forms, its model.",
 	},
 	func(ctx context.Context, call *mcp.Call) (*mcp.Result, error) {
-		if declares(call, "elicitation") {
+		if call.Meta.Capabilities&mcp.ElicitationForm != 0 {
 			return elicitation.run(ctx, call)
 		}
 		return sampling.run(ctx, call)
@@ -280,13 +280,6 @@ var multipleInputs = tool{
 		}
 		return mcp.Text(fmt.Sprintf("%s has %d roots. %v", known.User.Name, len(known.Folders.Roots), known.Greeting)), nil
 	},
-}
-
-// declares reports whether the client has declared a capability.
-func declares(call *mcp.Call, capability string) bool {
-	var declared map[string]json.RawMessage
-	err := json.Unmarshal(call.Meta.ClientCapabilities, &declared)
-	return err == nil && declared[capability] != nil
 }
 
 // The helpers below share a rule: what is known is not asked for again. Nil is not known.
