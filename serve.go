@@ -213,9 +213,9 @@ func (c *conn) read(l *lane) {
 			return
 		}
 		line, err := l.frames.ReadFrame()
-		switch long, ok := err.(*FrameTooLongError); {
-		case ok:
-			c.respond(appendError(nil, nil, tooLong(long.Limit)))
+		switch _, tooMuch := err.(*FrameTooLongError); {
+		case tooMuch:
+			c.respond(appendError(nil, nil, tooLong(c.server.options.MaxMessage)))
 		case err != nil:
 			l.state.Store(laneLeft)
 			c.endInput(err)

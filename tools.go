@@ -302,8 +302,12 @@ func isToolName(name string) bool {
 func Typed[In any](f func(ctx context.Context, call *Call, in In) (*Result, error)) Handler {
 	return func(ctx context.Context, call *Call) (*Result, error) {
 		var in In
-		if err := json.Unmarshal(exactly(call.Arguments, call.tool.properties), &in); err != nil {
-			return nil, fmt.Errorf("Invalid arguments: %w", err)
+		err := json.Unmarshal(exactly(call.Arguments, call.tool.properties), &in)
+		if wrong := new(json.UnmarshalTypeError); errors.As(err, &wrong) { // its text has all of the value
+			err = fmt.Errorf("/%s: %s does not fit into a Go %v", strings.ReplaceAll(wrong.Field, ".", "/"), clip(wrong.Value), wrong.Type)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("Invalid arguments:\n%w", err)
 		}
 		return f(ctx, call, in)
 	}
