@@ -308,11 +308,11 @@ type reference struct {
 // fail notes the first error, which is in the value that begins at raw[at].
 func (c *compiler) fail(at int, format string, args ...any) {
 	if c.err == nil {
-		c.err = &SchemaError{Keyword: clip(c.keyword), Reason: fmt.Sprintf(format, args...)}
+		c.err = &SchemaError{Keyword: brief(c.keyword), Reason: oneLine.Replace(fmt.Sprintf(format, args...))}
 		for i := skipSpace(c.raw, 0); i < at; {
 			for name, from := range children(c.raw, i) {
 				if i = from; at < skip(c.raw, from) {
-					c.err.Pointer += "/" + escapePointer.Replace(clip(name))
+					c.err.Pointer += "/" + escapePointer.Replace(brief(name))
 					break
 				}
 			}
@@ -633,9 +633,9 @@ func (c *compiler) dependentSchemas(n *node, at int) {
 func (c *compiler) expression(source string, at int) *expression {
 	re, err := compilePattern(source)
 	if err != nil {
-		c.fail(at, "%s: %v", clip(source), err)
+		c.fail(at, "%s: %v", brief(source), err)
 	}
-	return &expression{source: clip(source), Regexp: re}
+	return &expression{source: brief(source), Regexp: re}
 }
 
 func (c *compiler) patternProperties(n *node, at int) {
@@ -683,7 +683,7 @@ func (v *values) add(raw []byte, at int) {
 	text, end := appendCanonical(nil, raw, at)
 	v.canonical[string(text)] = true
 	v.types |= typeOf[raw[at]]
-	v.shown = append(v.shown, clip(string(appendCompact(nil, raw[at:end]))))
+	v.shown = append(v.shown, brief(string(appendCompact(nil, raw[at:end]))))
 }
 
 // Validate checks data against the schema. It returns nil, a [*JSONError] if data is not strict JSON, or a
@@ -1132,7 +1132,7 @@ func (e *evaluation) dependencies(n *node, start, seen int) bool {
 	for _, d := range n.dependentRequired {
 		for _, k := range d.needs {
 			if e.has(seen, d.on) && !e.has(seen, k) {
-				ok = e.missing(n, k, len(n.required), start, " where there is "+clip(n.known[d.on].name))
+				ok = e.missing(n, k, len(n.required), start, " where there is "+brief(n.known[d.on].name))
 			}
 		}
 	}
@@ -1328,9 +1328,9 @@ func (n *node) describe() string {
 	var members []string
 	for _, p := range n.known {
 		if p.schema != nil && p.schema.constant != nil {
-			members = append(members, clip(p.name)+" "+p.schema.constant.shown[0])
+			members = append(members, brief(p.name)+" "+p.schema.constant.shown[0])
 		} else if p.required {
-			members = append(members, clip(p.name))
+			members = append(members, brief(p.name))
 		}
 	}
 	switch {
@@ -1460,7 +1460,7 @@ func (e *evaluation) fail(i int, cure string, parts ...string) bool {
 				line = append(line, "/…"...)
 			}
 		case s.quote < 0:
-			line = append(append(line, '/'), escapePointer.Replace(clip(s.name))...)
+			line = append(append(line, '/'), escapePointer.Replace(brief(s.name))...)
 		case s.quote == 0:
 			line = strconv.AppendInt(append(line, '/'), int64(s.index), 10)
 		default:
@@ -1532,18 +1532,29 @@ func (e *evaluation) cure(want, t types, i int) string {
 	return ""
 }
 
-// escapePointer escapes as JSON Pointer does, and what would end a line; unescapePointer undoes the former.
+// escapePointer escapes as JSON Pointer does, and unescapePointer undoes it; oneLine escapes what would end a line.
 var (
-	escapePointer = strings.NewReplacer("~", "~0", "/", "~1", "\n", `\n`, "\r", `\r`, "\v", `\v`, "\f", `\f`,
-		"\u0085", `\u0085`, "\u2028", `\u2028`, "\u2029", `\u2029`)
+	escapePointer   = strings.NewReplacer("~", "~0", "/", "~1")
 	unescapePointer = strings.NewReplacer("~1", "/", "~0", "~")
+	oneLine         = strings.NewReplacer("\n", `\n`, "\r", `\r`, "\v", `\v`, "\f", `\f`, "\u0085", `\u0085`, "\u2028", `\u2028`, "\u2029", `\u2029`)
 )
+
+// brief shows a name or an expression of the schema: on one line, clipped, and with lone surrogates as escapes.
+func brief(text string) string {
+	if !utf8.ValidString(text) {
+		text = clientText([]byte(`"` + strings.ReplaceAll(text, `\`, `\\`) + `"`))
+	}
+	if text = clip(text); strings.ContainsAny(text, "\n\r\v\f\u0085\u2028\u2029") {
+		text = oneLine.Replace(text)
+	}
+	return text
+}
 
 // appendName appends a member's name as a step of a JSON Pointer.
 func appendName(dst, text []byte) []byte {
 	for _, c := range text[1 : len(text)-1] {
 		if c >= utf8.RuneSelf || c == '~' || c == '/' || c == '\\' || len(text) > maxClientText {
-			return append(dst, escapePointer.Replace(clientText(text))...)
+			return append(dst, escapePointer.Replace(oneLine.Replace(clientText(text)))...)
 		}
 	}
 	return append(dst, text[1:len(text)-1]...)
@@ -1568,7 +1579,7 @@ func join(texts []string, between string) string {
 		if i > 0 {
 			list = append(list, between...)
 		}
-		if text = clip(text); len(list)+len(text)+64 > maxList {
+		if text = brief(text); len(list)+len(text)+64 > maxList {
 			list = append(strconv.AppendInt(append(list, "… ("...), int64(len(texts)), 10), " in all)"...)
 			break
 		}
