@@ -12,7 +12,7 @@ import (
 // same every time; and the verdict is yes exactly when collecting finds no problem.
 func FuzzSchema(f *testing.F) {
 	for _, seed := range [][2]string{
-		{weather, `{"x":1,"units":"k","days":2.5}`},                                       // the contract's example
+		{weatherArguments, `{"x":1,"units":"k","days":2.5}`},                              // the contract's example
 		{`{"$defs":{"a/b":{"$anchor":"x"}},"$ref":"#/$defs/a~1b"}`, `1`},                  // references
 		{`{"$id":"http://a/b","items":{"$ref":"c"},"contains":{"$id":"c"}}`, `[1]`},       // identifiers
 		{`{"allOf":[{"items":{"$ref":"#"}},{"items":{"$ref":"#"}}]}`, `[[[[[[[[]]]]]]]]`}, // two ways down

@@ -38,13 +38,13 @@ func runSchemaTests(t *testing.T, tests []schemaTest) {
 	}
 }
 
-const weather = `{"type":"object","properties":{"location":{"type":"string"},"days":{"type":"integer"},"units":{"enum":["c","f"]}},
+const weatherArguments = `{"type":"object","properties":{"location":{"type":"string"},"days":{"type":"integer"},"units":{"enum":["c","f"]}},
 	"required":["location"],"additionalProperties":false}`
 
 func TestSchemaProblemsInOrder(t *testing.T) {
 	runSchemaTests(t, []schemaTest{
-		{"arguments that fit have no problem", weather, `{"location":"Rome","days":2.0,"units":"c"}`, ``},
-		{"all problems are found: missing, wrong in the order of properties, not expected", weather, `{"x":1,"units":"k","days":2.5}`,
+		{"arguments that fit have no problem", weatherArguments, `{"location":"Rome","days":2.0,"units":"c"}`, ``},
+		{"all problems are found: missing, wrong in the order of properties, not expected", weatherArguments, `{"x":1,"units":"k","days":2.5}`,
 			"/location: missing, but required: expected a string\n" +
 				"/days: expected an integer, got 2.5\n" +
 				"/units: expected \"c\" or \"f\", got \"k\"\n" +
@@ -60,7 +60,7 @@ func TestSchemaProblemsInOrder(t *testing.T) {
 			"/x: expected null, got 1\n/z: not expected\n/a: not expected"},
 		{"what concerns the object comes last", `{"minProperties":3,"required":["a"],"properties":{"b":false}}`, `{"b":1}`,
 			"/a: missing, but required\n/b: not expected\n(root): expected at least 3 members, got 1"},
-		{"an object inside is in order by itself", `{"properties":{"o":` + weather + `,"n":{"type":"null"}},"required":["m"]}`, `{"n":1,"o":{"y":1}}`,
+		{"an object inside is in order by itself", `{"properties":{"o":` + weatherArguments + `,"n":{"type":"null"}},"required":["m"]}`, `{"n":1,"o":{"y":1}}`,
 			"/m: missing, but required\n/o/location: missing, but required: expected a string\n" +
 				"/o/y: not expected; known are location, days, units\n/n: expected null, got 1"},
 		{"schemas in place do not disturb the order", `{"allOf":[{"properties":{"b":{"type":"null"}},"minProperties":3}],"properties":{"a":{"type":"null"}},"required":["c"]}`,
@@ -444,7 +444,7 @@ func TestSchemaWork(t *testing.T) {
 }
 
 func TestSchemaConcurrency(t *testing.T) {
-	s, err := CompileSchema([]byte(weather))
+	s, err := CompileSchema([]byte(weatherArguments))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -476,7 +476,7 @@ func TestSchemaAllocations(t *testing.T) {
 			"additionalProperties":false}},"required":["s","n"],"additionalProperties":false}`,
 			`{"s":"abc","n":3,"e":"y","a":["p",null],"o":{"b":true}}`, 0},
 		{"names and strings with escapes", `{"properties":{"é":{"minLength":1}}}`, `{"\u00e9":"\n"}`, 0},
-		{"four problems", weather, `{"x":1,"units":"k","days":2.5}`, 20},
+		{"four problems", weatherArguments, `{"x":1,"units":"k","days":2.5}`, 20},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
 			s, err := CompileSchema([]byte(test.schema))
