@@ -722,7 +722,7 @@ type evaluation struct {
 	work      int               // schemas applied, and bytes passed over
 	memory    map[visit]outcome // see remember
 	trial     int               // where the value begins whose branches are compared, or -1
-	misfit    misfit
+	distance  int               // of that value from a branch
 	report
 }
 
@@ -872,7 +872,7 @@ func (e *evaluation) typed(n *node, t types, i int) bool {
 	if n.types == 0 || n.types&t != 0 || n.types&typeInteger != 0 && t == typeNumber && e.integer(i) {
 		return true
 	}
-	e.misfit.kind = e.misfit.kind || e.trial == i
+	e.missed(i, wrongKind)
 	return e.telling() && e.fail(i, e.cure(n.types, t, i), "expected ", n.types.String())
 }
 
@@ -892,7 +892,7 @@ func (e *evaluation) among(v *values, t types, i int) bool {
 			return true
 		}
 	}
-	e.misfit.kind = e.misfit.kind || e.trial == i
+	e.missed(i, wrongKind)
 	return e.telling() && e.fail(i, e.cure(v.types, t, i), "expected ", join(v.shown, " or "))
 }
 
@@ -1070,10 +1070,12 @@ func (e *evaluation) member(n *node, start, quote, after, from, count, seen int)
 	e.enter(s)
 	e.optional = known && !n.known[k].required
 	end, ok = -1, true
-	evaluated, tag, good := false, false, true
+	evaluated, distance, good := false, wrongMember, true
 	if known && n.known[k].schema != nil { // properties: Core 10.3.2.1
 		end, ok = e.value(n.known[k].schema, from)
-		evaluated, tag = true, n.known[k].schema.tag()
+		if evaluated = true; !ok && n.known[k].schema.tag() {
+			distance = wrongTag
+		}
 	}
 	for p := range n.patternProperties { // Core 10.3.2.2
 		if n.patternProperties[p].matches(e.unescaped(quote, after)) {
@@ -1096,9 +1098,8 @@ func (e *evaluation) member(n *node, start, quote, after, from, count, seen int)
 	if end < 0 {
 		end = e.skip(from)
 	}
-	if !ok && e.trial == start {
-		e.misfit.members++
-		e.misfit.tag = e.misfit.tag || tag
+	if !ok {
+		e.missed(start, distance)
 	}
 	return end, ok
 }
@@ -1146,15 +1147,16 @@ func (e *evaluation) dependencies(n *node, start, seen int) bool {
 }
 
 func (e *evaluation) missing(n *node, k, order, start int, where string) bool {
-	if e.trial == start {
-		e.misfit.members++
-	}
+	e.missed(start, wrongMember)
 	e.enter(step{name: n.known[k].name, quote: -1, rank: order})
 	defer e.leave()
-	if schema := n.known[k].schema; schema != nil && e.collecting {
-		where += ": expected " + schema.describe()
+	if !e.telling() {
+		return false
 	}
-	return e.telling() && e.fail(-1, "", "missing, but required", where)
+	if schema := n.known[k].schema; schema != nil {
+		return e.fail(-1, schema.describe(), "missing, but required", where, ": expected ")
+	}
+	return e.fail(-1, "", "missing, but required", where)
 }
 
 // applicators evaluates the subschemas in place.
@@ -1271,41 +1273,42 @@ func (e *evaluation) unevaluated(n *node, i, marks int) (int, bool) {
 	return i + 1, ok
 }
 
-// A misfit says how far a value is from a branch of anyOf or oneOf.
-type misfit struct {
-	kind    bool // it is of another kind altogether
-	tag     bool // a member tells that another branch is meant: it has to have a certain value, and has not
-	members int  // that are missing or wrong
-}
+// How far a value is from a branch of anyOf or oneOf: how many members are missing or wrong; beyond that, that a member
+// which has to have a certain value has another, and beyond that, that the value itself is of another kind.
+const (
+	wrongMember = 1
+	wrongTag    = 1 << 20
+	wrongKind   = 1 << 40
+)
 
-func (m misfit) distance() int {
-	switch {
-	case m.kind:
-		return math.MaxInt
-	case m.tag:
-		return math.MaxInt - 1
+// missed adds to the distance, if the value at i is the one whose branches are compared.
+func (e *evaluation) missed(i, distance int) {
+	if e.trial == i {
+		e.distance += distance
 	}
-	return m.members
 }
 
 // explain tells what to do about a value that fits no branch: the problems of the branch that it clearly comes closest
 // to, or else what those branches ask for that it comes closest to.
 func (e *evaluation) explain(branches []*node, i int) bool {
-	trial, before, marking := e.trial, e.misfit, e.marking
+	trial, before, marking := e.trial, e.distance, e.marking
 	least := math.MaxInt
 	var closest []*node
 	for _, s := range branches {
-		e.trial, e.misfit, e.collecting, e.marking = i, misfit{}, false, false
+		e.trial, e.distance, e.collecting, e.marking = i, 0, false, false
 		e.apply(s, i)
-		if d := e.misfit.distance(); d < least {
-			least, closest = d, nil
+		if e.distance > wrongTag { // how often does not matter
+			e.distance = max(wrongTag, e.distance&wrongKind)
 		}
-		if e.misfit.distance() == least {
+		if e.distance < least {
+			least, closest = e.distance, nil
+		}
+		if e.distance == least {
 			closest = append(closest, s)
 		}
 	}
-	e.trial, e.misfit, e.collecting, e.marking = trial, before, true, marking
-	if len(closest) == 1 && least < math.MaxInt-1 {
+	e.trial, e.distance, e.collecting, e.marking = trial, before, true, marking
+	if len(closest) == 1 && least < wrongTag {
 		e.apply(closest[0], i)
 		return false
 	}
@@ -1367,14 +1370,20 @@ type ValidationError struct {
 
 // Error gives the problems, one a line, and how many more there are.
 func (v *ValidationError) Error() string {
-	text := make([]byte, 0, 64*(len(v.Problems)+1))
-	for _, p := range v.Problems {
-		text = append(append(append(append(text, place(p.Pointer)...), ": "...), p.Message...), '\n')
+	var text strings.Builder
+	text.Grow(64 * (len(v.Problems) + 1))
+	for i, p := range v.Problems {
+		if i > 0 {
+			text.WriteByte('\n')
+		}
+		text.WriteString(place(p.Pointer))
+		text.WriteString(": ")
+		text.WriteString(p.Message)
 	}
 	if v.More > 0 {
-		text = fmt.Appendf(text, "and %d more\n", v.More)
+		fmt.Fprintf(&text, "\nand %d more", v.More)
 	}
-	return string(bytes.TrimSuffix(text, []byte("\n")))
+	return text.String()
 }
 
 // A report is what an evaluation collects. The order of problems is that of the ranks on the way to them.
@@ -1541,23 +1550,31 @@ var (
 
 // brief shows a name or an expression of the schema: on one line, clipped, and with lone surrogates as escapes.
 func brief(text string) string {
+	if isBrief(text) {
+		return text
+	}
 	if !utf8.ValidString(text) {
 		text = clientText([]byte(`"` + strings.ReplaceAll(text, `\`, `\\`) + `"`))
 	}
-	if text = clip(text); strings.ContainsAny(text, "\n\r\v\f\u0085\u2028\u2029") {
-		text = oneLine.Replace(text)
-	}
-	return text
+	return oneLine.Replace(clip(text))
 }
 
-// appendName appends a member's name as a step of a JSON Pointer.
-func appendName(dst, text []byte) []byte {
-	for _, c := range text[1 : len(text)-1] {
-		if c >= utf8.RuneSelf || c == '~' || c == '/' || c == '\\' || len(text) > maxClientText {
-			return append(dst, escapePointer.Replace(oneLine.Replace(clientText(text)))...)
+// isBrief reports whether a text can be shown as it is, also in a pointer and without escapes.
+func isBrief[T string | []byte](text T) bool {
+	for i := range len(text) {
+		if c := text[i]; !plain[c] && c != '"' || c == '~' || c == '/' {
+			return false
 		}
 	}
-	return append(dst, text[1:len(text)-1]...)
+	return len(text) <= maxClientText
+}
+
+// appendName appends a member's name, in its quotes, as a step of a JSON Pointer.
+func appendName(dst, text []byte) []byte {
+	if name := text[1 : len(text)-1]; isBrief(name) {
+		return append(dst, name...)
+	}
+	return append(dst, escapePointer.Replace(oneLine.Replace(clientText(text)))...)
 }
 
 // appendShown appends the value that begins with the first byte of data as a reader sees it: on one line, and clipped.

@@ -209,6 +209,8 @@ func TestSchemaBranches(t *testing.T) {
 		{"a tag chooses the branch whose problems are told", shapes, `{"kind":"square","side":"2"}`, `/side: expected a number, got "2"; send it as JSON, not in a string`},
 		{"an unknown tag: what each branch wants", shapes, `{"kind":"line"}`,
 			`(root): expected an object with kind "circle" and radius or an object with kind "square" and side, got an object`},
+		{"an unknown tag, and other members as one branch wants them: still what each wants", shapes, `{"kind":"line","side":1}`,
+			`(root): expected an object with kind "circle" and radius or an object with kind "square" and side, got an object`},
 		{"another type: what each branch wants", `{"anyOf":[{"type":"string"},{"type":"null"}]}`, `1`, `(root): expected a string or null, got 1`},
 		{"the type chooses the branch", `{"anyOf":[{"type":"string","minLength":2},{"type":"array","items":{"type":"string"}}]}`, `["a",1]`, `/1: expected a string, got 1; send it in quotes`},
 		{"the branch with the fewest problems, if it is the only one", `{"anyOf":[{"required":["a","b"]},{"required":["c"]}]}`, `{}`, `/c: missing, but required`},
