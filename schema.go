@@ -1297,8 +1297,10 @@ func (e *evaluation) explain(branches []*node, i int) bool {
 	for _, s := range branches {
 		e.trial, e.distance, e.collecting, e.marking = i, 0, false, false
 		e.apply(s, i)
-		if e.distance > wrongTag { // how often does not matter
-			e.distance = max(wrongTag, e.distance&wrongKind)
+		if e.distance >= wrongKind { // how often does not matter
+			e.distance = wrongKind
+		} else if e.distance >= wrongTag {
+			e.distance = wrongTag
 		}
 		if e.distance < least {
 			least, closest = e.distance, nil
