@@ -211,6 +211,7 @@ type limit struct {
 type values struct {
 	canonical map[string]bool
 	shown     []string
+	longest   int // of the canonical texts, in bytes
 	types     types
 }
 
@@ -683,6 +684,7 @@ func (v *values) add(raw []byte, at int) {
 	text, end := appendCanonical(nil, raw, at)
 	v.canonical[string(text)] = true
 	v.types |= typeOf[raw[at]]
+	v.longest = max(v.longest, len(text))
 	v.shown = append(v.shown, brief(string(appendCompact(nil, raw[at:end]))))
 }
 
@@ -886,7 +888,7 @@ func (e *evaluation) among(v *values, t types, i int) bool {
 	if v == nil {
 		return true
 	}
-	if v.types&t != 0 {
+	if v.types&t != 0 && (t != typeString || skipText(e.data, i)-i <= 6*v.longest) { // an escape takes 6 bytes
 		e.canonical, _ = appendCanonical(e.canonical[:0], e.data, i)
 		if e.work += len(e.canonical) / 4; v.canonical[string(e.canonical)] {
 			return true
@@ -1563,12 +1565,12 @@ func brief(text string) string {
 
 // isBrief reports whether a text can be shown as it is, also in a pointer and without escapes.
 func isBrief[T string | []byte](text T) bool {
-	for i := range len(text) {
-		if c := text[i]; !plain[c] && c != '"' || c == '~' || c == '/' {
+	for i := range min(len(text), maxClientText+1) {
+		if c := text[i]; i == maxClientText || !plain[c] && c != '"' || c == '~' || c == '/' {
 			return false
 		}
 	}
-	return len(text) <= maxClientText
+	return true
 }
 
 // appendName appends a member's name, in its quotes, as a step of a JSON Pointer.
@@ -1576,7 +1578,22 @@ func appendName(dst, text []byte) []byte {
 	if name := text[1 : len(text)-1]; isBrief(name) {
 		return append(dst, name...)
 	}
-	return append(dst, escapePointer.Replace(oneLine.Replace(clientText(text)))...)
+	return append(dst, escapePointer.Replace(oneLine.Replace(clientText(head(text))))...)
+}
+
+// head gives the first part of a long string, more than will be shown and never half an escape.
+func head(text []byte) []byte {
+	for i := 1; i < len(text)-1; i++ {
+		if i > 8*maxClientText {
+			return append(bytes.Clone(text[:i]), '"')
+		}
+		if text[i] == '\\' {
+			if i++; text[i] == 'u' {
+				i += 4
+			}
+		}
+	}
+	return text
 }
 
 // appendShown appends the value that begins with the first byte of data as a reader sees it: on one line, and clipped.
@@ -1585,7 +1602,7 @@ func appendShown(dst, data []byte) []byte {
 	case typeObject, typeArray:
 		return append(dst, t.String()...)
 	case typeString:
-		return appendClientText(dst, data[:skipText(data, 0)])
+		return appendClientText(dst, head(data[:skipText(data, 0)]))
 	}
 	return append(dst, clip(string(data[:skip(data, 0)]))...)
 }

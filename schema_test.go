@@ -101,6 +101,7 @@ func TestSchemaKeywords(t *testing.T) {
 		{"enum: the order of members does not matter", `{"const":{"a":1,"b":2}}`, `{"b":2,"a":1}`, ``},
 		{"enum: the order of elements does", `{"const":[1,2]}`, `[2,1]`, `(root): expected [1,2], got an array`},
 		{"enum: empty", `{"enum":[]}`, `1`, `(root): expected , got 1`},
+		{"const: all of it in escapes", `{"const":"abc"}`, `"\u0061\u0062\u0063"`, ``},
 		{"const: false is not 0", `{"const":false}`, `0`, `(root): expected false, got 0`},
 		{"const: the letter case counts", `{"const":"A"}`, `"a"`, `(root): expected "A", got "a"`},
 		{"const: escapes do not count", `{"const":"A\/"}`, `"\u0041/"`, ``},
@@ -226,6 +227,7 @@ func TestSchemaText(t *testing.T) {
 	runSchemaTests(t, []schemaTest{
 		{"a value is clipped at the start of a character", `{"type":"null"}`, `"` + long + `"`, `(root): expected null, got "` + strings.Repeat("é", 30) + `…"`},
 		{"so is a name", `{"additionalProperties":false}`, `{"` + long + `":1}`, `/` + strings.Repeat("é", 30) + `…: not expected`},
+		{"a value of escapes, too", `{"type":"null"}`, `"` + strings.Repeat(`\u00e9`, 1000) + `"`, `(root): expected null, got "` + strings.Repeat("é", 30) + `…"`},
 		{"a lone surrogate is shown as it is written", `{"type":"null"}`, `"\ud800"`, `(root): expected null, got "\ud800"`},
 		{"also in a name", `{"additionalProperties":false}`, `{"\ud800":1}`, `/\ud800: not expected`},
 		{"a problem is one line", `{"additionalProperties":false}`, `{"a\nb\u2028":1}`, `/a\nb\u2028: not expected`},
