@@ -676,25 +676,57 @@ func appendSeparators(dst, text []byte) []byte {
 // Schema and this package see it, exactly when these texts are. The value begins at data[i]; end is the position after
 // it, so that every byte is read once however deep it lies.
 func appendCanonical(dst, data []byte, i int) (text []byte, end int) {
+	c := canonical{data: data}
+	return c.append(dst, i)
+}
+
+// A canonical makes canonical texts. If it has a map for the long arrays and objects, it notes their texts there, and
+// does not read one twice.
+type canonical struct {
+	data  []byte
+	known map[int]known // by where they begin
+	work  int           // grows with the bytes read
+}
+
+type known struct {
+	text string
+	end  int
+}
+
+func (c *canonical) append(dst []byte, i int) (text []byte, end int) {
+	start, from, data := len(dst), i, c.data
+	if k, found := c.known[i]; found {
+		return append(dst, k.text...), k.end
+	}
 	switch data[i] {
-	case '"':
-		end = skipText(data, i)
-		return appendCanonicalText(dst, data[i+1:end-1]), end
 	case '[':
 		dst = append(dst, '[')
 		for i = skipSpace(data, i+1); data[i] != ']'; i = nextItem(data, i) {
-			dst, i = appendCanonical(dst, data, i)
+			dst, i = c.append(dst, i)
 			dst = append(dst, ',')
 		}
-		return append(dst, ']'), i + 1
+		dst = append(dst, ']')
 	case '{':
-		return appendCanonicalObject(dst, data, i)
-	case 't', 'f', 'n':
+		dst, i = c.object(dst, i)
+	default:
 		end = skip(data, i)
-		return append(dst, data[i:end]...), end
+		c.work += (end-i)/4 + 1
+		switch data[i] {
+		case '"':
+			return appendCanonicalText(dst, data[i+1:end-1]), end
+		case 't', 'f', 'n':
+			return append(dst, data[i:end]...), end
+		}
+		return parseDecimal(data[i:end]).appendTo(dst), end
 	}
-	end = skip(data, i)
-	return parseDecimal(data[i:end]).appendTo(dst), end
+	if len(dst)-start > maxPlain {
+		sum := sha256.Sum256(dst[start:])
+		dst = append(append(dst[:start], '#'), sum[:]...)
+		if c.known != nil {
+			c.known[from] = known{string(dst[start:]), i + 1}
+		}
+	}
+	return dst, i + 1
 }
 
 func appendCanonicalText(dst, text []byte) []byte {
@@ -711,19 +743,20 @@ func appendCanonicalText(dst, text []byte) []byte {
 	return append(dst, '"')
 }
 
-// maxPlainObject is the longest canonical object that stands for itself; a longer one is replaced by its SHA-256, so
-// that sorting the members of the objects around it moves no byte more than once.
-const maxPlainObject = 64
+// maxPlain is the longest canonical array or object that stands for itself; a longer one is replaced by its SHA-256, so
+// that no byte is moved or kept once more for every bracket around it.
+const maxPlain = 64
 
-func appendCanonicalObject(dst, data []byte, i int) (text []byte, end int) {
-	start := len(dst)
+// object appends the members of an object, sorted, and gives where its closing bracket is.
+func (c *canonical) object(dst []byte, i int) (text []byte, last int) {
+	start, data := len(dst), c.data
 	dst = append(dst, '{')
 	var sorted []span
 	for i = skipSpace(data, i+1); data[i] != '}'; i = nextItem(data, i) {
 		from := len(dst)
 		end := skipText(data, i)
 		dst = append(appendCanonicalText(dst, data[i+1:end-1]), ':')
-		dst, i = appendCanonical(dst, data, memberValue(data, end))
+		dst, i = c.append(dst, memberValue(data, end))
 		dst = append(dst, ',')
 		sorted = append(sorted, span{from, len(dst)})
 	}
@@ -736,12 +769,7 @@ func appendCanonicalObject(dst, data []byte, i int) (text []byte, end int) {
 			dst = append(dst, written[m.from-start:m.to-start]...)
 		}
 	}
-	dst = append(dst, '}')
-	if len(dst)-start > maxPlainObject {
-		sum := sha256.Sum256(dst[start:])
-		dst = append(append(dst[:start], '#'), sum[:]...)
-	}
-	return dst, i + 1
+	return append(dst, '}'), i
 }
 
 // maxClientText is how many bytes of a client's text are sent back in an error.

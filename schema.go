@@ -723,6 +723,7 @@ type evaluation struct {
 	marking   bool
 	work      int               // schemas applied, and bytes passed over
 	memory    map[visit]outcome // see remember
+	known     map[int]known     // see appendCanonical
 	trial     int               // where the value begins whose branches are compared, or -1
 	distance  int               // of that value from a branch
 	report
@@ -733,7 +734,7 @@ var evaluations = sync.Pool{New: func() any { return new(evaluation) }}
 // release gives an evaluation back, without the room that unusual data has needed.
 func (e *evaluation) release() {
 	e.scanner.trim()
-	e.scanner.data, e.data, e.memory = nil, nil, nil
+	e.scanner.data, e.data, e.memory, e.known = nil, nil, nil, nil
 	if cap(e.text)+cap(e.canonical)+cap(e.items)+cap(e.seen)+cap(e.marks)+cap(e.problems)+cap(e.keys) > 4*maxKept {
 		*e = evaluation{scanner: e.scanner}
 	}
@@ -773,7 +774,7 @@ func (e *evaluation) value(n *node, i int) (end int, ok bool) {
 }
 
 // hot reports whether the schema has made the walk cross the same data so often that it pays to remember.
-func (e *evaluation) hot() bool { return e.work > 8*len(e.data)+maxKept }
+func (e *evaluation) hot() bool { return e.work > 2*len(e.data)+maxKept }
 
 type visit struct {
 	n  *node
@@ -889,13 +890,24 @@ func (e *evaluation) among(v *values, t types, i int) bool {
 		return true
 	}
 	if v.types&t != 0 && (t != typeString || skipText(e.data, i)-i <= 6*v.longest) { // an escape takes 6 bytes
-		e.canonical, _ = appendCanonical(e.canonical[:0], e.data, i)
-		if e.work += len(e.canonical) / 4; v.canonical[string(e.canonical)] {
+		e.canonical, _ = e.appendCanonical(e.canonical[:0], i)
+		if v.canonical[string(e.canonical)] {
 			return true
 		}
 	}
 	e.missed(i, wrongKind)
 	return e.telling() && e.fail(i, e.cure(v.types, t, i), "expected ", join(v.shown, " or "))
+}
+
+// appendCanonical is the function of the same name, with a memory once it pays.
+func (e *evaluation) appendCanonical(dst []byte, i int) (text []byte, end int) {
+	if e.hot() && e.known == nil {
+		e.known = map[int]known{}
+	}
+	c := canonical{data: e.data, known: e.known}
+	text, end = c.append(dst, i)
+	e.work += c.work
+	return text, end
 }
 
 // number evaluates multipleOf, maximum and so on: Validation 6.2.
@@ -977,8 +989,10 @@ func (e *evaluation) array(n *node, i int) (end int, ok bool) {
 			e.enter(step{index: count, rank: rankOther + count})
 			if schema := n.item(count); schema != nil {
 				var good bool
-				end, good = e.value(schema, i)
-				ok = ok && good
+				if end, good = e.value(schema, i); !good {
+					ok = false
+					e.missed(start, wrongMember)
+				}
 				e.mark(count)
 			}
 			if n.contains != nil { // Core 10.3.1.3
@@ -1017,10 +1031,9 @@ func (e *evaluation) uniqueItems(i int) bool {
 	e.canonical, e.items = e.canonical[:0], e.items[:0]
 	for i = skipSpace(e.data, i+1); e.data[i] != ']'; i = nextItem(e.data, i) {
 		from := len(e.canonical)
-		e.canonical, i = appendCanonical(e.canonical, e.data, i)
+		e.canonical, i = e.appendCanonical(e.canonical, i)
 		e.items = append(e.items, name{span: span{from, len(e.canonical)}})
 	}
-	e.work += len(e.canonical) / 4
 	e.scanner.data = e.canonical
 	dup := e.scanner.duplicate(e.items)
 	if dup < 0 {
@@ -1312,15 +1325,15 @@ func (e *evaluation) explain(branches []*node, i int) bool {
 		}
 	}
 	e.trial, e.distance, e.collecting, e.marking = trial, before, true, marking
-	if len(closest) == 1 && least < wrongTag {
-		e.apply(closest[0], i)
-		return false
-	}
 	var all []string
 	for _, s := range closest {
 		if text := s.describe(); !slices.Contains(all, text) {
 			all = append(all, text)
 		}
+	}
+	if len(all) == 1 && least < wrongTag {
+		e.apply(closest[0], i)
+		return false
 	}
 	return e.telling() && e.fail(i, "", "expected ", join(all, " or "))
 }
@@ -1449,18 +1462,26 @@ func (e *evaluation) telling() bool {
 	if !e.collecting {
 		return false
 	}
+	if len(e.problems) >= maxProblems && !e.precedes(e.problems[maxProblems-1].key) {
+		e.more++
+		return false
+	}
 	from := len(e.keys)
 	for _, s := range e.path {
 		e.keys = append(e.keys, s.rank)
 	}
-	p := problem{key: e.keys[from:]}
-	if len(e.problems) >= maxProblems && p.before(e.problems[maxProblems-1]) >= 0 {
-		e.keys = e.keys[:from]
-		e.more++
-		return false
-	}
-	e.problems = append(e.problems, p)
+	e.problems = append(e.problems, problem{key: e.keys[from:]})
 	return true
+}
+
+// precedes reports whether a problem here comes before one with a key.
+func (e *evaluation) precedes(key []int) bool {
+	for i := range min(len(e.path), len(key)) {
+		if e.path[i].rank != key[i] {
+			return e.path[i].rank < key[i]
+		}
+	}
+	return len(e.path) > len(key)
 }
 
 // fail gives the problem just added its text: the parts, what came if i is its place, and a cure. It is always false.

@@ -216,6 +216,8 @@ func TestSchemaBranches(t *testing.T) {
 		{"the type chooses the branch", `{"anyOf":[{"type":"string","minLength":2},{"type":"array","items":{"type":"string"}}]}`, `["a",1]`, `/1: expected a string, got 1; send it in quotes`},
 		{"the branch with the fewest problems, if it is the only one", `{"anyOf":[{"required":["a","b"]},{"required":["c"]}]}`, `{}`, `/c: missing, but required`},
 		{"else what each of them wants", `{"anyOf":[{"required":["a"]},{"required":["b"]}]}`, `{}`, `(root): expected an object with a or an object with b, got an object`},
+		{"if they want the same in words, the problems of the first", `{"anyOf":[{"type":"array","items":{"type":"null"}},{"type":"array","items":{"type":"object"}}]}`, `[1]`, `/0: expected null, got 1`},
+		{"elements that are wrong count, too", `{"anyOf":[{"type":"array","items":{"type":"null"}},{"type":"array","items":{"type":"integer"}}]}`, `[1,2,null]`, `/2: expected an integer, got null`},
 		{"two branches of oneOf", `{"oneOf":[{"minimum":1},{"type":"null"},{"maximum":3}]}`, `2`, `(root): fits alternatives 1 and 3, but may fit only one`},
 		{"a branch by reference", `{"$defs":{"s":{"type":"string"},"n":{"type":"null"}},"anyOf":[{"$ref":"#/$defs/s"},{"$ref":"#/$defs/n"}]}`, `1`, `(root): expected a string or null, got 1`},
 		{"branches inside branches", `{"anyOf":[{"type":"object","properties":{"a":{"anyOf":[{"type":"string"},{"type":"null"}]}}},{"type":"null"}]}`, `{"a":1}`, `/a: expected a string or null, got 1`},
@@ -417,6 +419,9 @@ func TestSchemaWork(t *testing.T) {
 	deep := func(n int) string {
 		return strings.Repeat("[", n) + `"` + strings.Repeat("x", 100*n) + `"` + strings.Repeat("]", n)
 	}
+	deepList := func(n int) string {
+		return strings.Repeat("[[],", n) + "[" + strings.Repeat("1.5,", 100*n) + "2]" + strings.Repeat("]", n)
+	}
 	flat := func(n int) string { return "[" + strings.Repeat("[],", n) + "1]" }
 	for _, test := range []struct {
 		rule, schema string
@@ -428,6 +433,8 @@ func TestSchemaWork(t *testing.T) {
 		{"not at every level", `{"not":{"items":{"$ref":"#"},"minItems":1}}`, nest},
 		{"a schema that passes over what another goes into", `{"items":{"$ref":"#"},"allOf":[{"contains":true}]}`, deep},
 		{"unevaluatedItems at every level", `{"unevaluatedItems":{"$ref":"#"},"allOf":[{"minItems":0,"maxItems":9}]}`, deep},
+		{"uniqueItems at every level", `{"uniqueItems":true,"items":{"$ref":"#"}}`, deepList},
+		{"const at every level", `{"not":{"const":[0]},"items":{"$ref":"#"}}`, deepList},
 		{"uniqueItems of many", `{"uniqueItems":true,"items":{"$ref":"#"}}`, flat},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
