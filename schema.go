@@ -1075,7 +1075,11 @@ func (e *evaluation) object(n *node, i int) (end int, ok bool) {
 // member evaluates a member with its name at quote and its value at from.
 func (e *evaluation) member(n *node, start, quote, after, from, count, seen int) (end int, ok bool) {
 	s := step{quote: quote, rank: rankOther + count}
-	k, known := n.index[string(e.unescaped(quote, after))]
+	name := e.unescaped(quote, after)
+	k, known := count, count < len(n.known) && n.known[count].name == string(name) // members often come in this order
+	if !known {
+		k, known = n.index[string(name)]
+	}
 	if known {
 		e.seen[seen+k/64] |= 1 << (k % 64)
 		if n.known[k].schema != nil {
@@ -1444,6 +1448,11 @@ func (p problem) before(q problem) int {
 	return len(q.key) - len(p.key)
 }
 
+// repeats reports whether two problems are one, found by way of two schemas. An abridged pointer alone does not tell.
+func (p problem) repeats(q problem) bool {
+	return p.Problem == q.Problem && (!strings.Contains(p.Pointer, "…") || slices.Equal(p.key, q.key))
+}
+
 func (e *evaluation) enter(s step) {
 	if e.collecting {
 		e.path = append(e.path, s)
@@ -1534,14 +1543,15 @@ func (e *evaluation) finish() *ValidationError {
 	e.arrange()
 	v := &ValidationError{Problems: make([]Problem, 0, len(e.problems)), More: e.more}
 	size := 0
-	for _, p := range e.problems {
-		if strings.Contains(p.Pointer, "…") || !slices.Contains(v.Problems, p.Problem) {
-			if size += len(place(p.Pointer)) + len(p.Message) + 3; size <= maxProblemText {
-				v.Problems = append(v.Problems, p.Problem)
-			} else {
-				v.More++
-			}
+	for k, p := range e.problems {
+		if slices.ContainsFunc(e.problems[:k], p.repeats) {
+			continue
 		}
+		if size += len(place(p.Pointer)) + len(p.Message) + 3; size > maxProblemText {
+			v.More++
+			continue
+		}
+		v.Problems = append(v.Problems, p.Problem)
 	}
 	clear(e.problems)
 	e.problems = e.problems[:0]
