@@ -710,8 +710,9 @@ func (s *Schema) validate(data []byte) *ValidationError {
 	return e.evaluate(s.root, data)
 }
 
-// An evaluation goes over the data once for the verdict, and if that is no, once more to collect the problems. A function
-// that evaluates a value gives where it ends also if it fails, or -1 if it has not gone there.
+// An evaluation goes over the data once and collects problems on its way; branches, of which one may fail, it evaluates
+// for their verdict alone. A function that evaluates a value gives where it ends, also if the value fails, or -1 if it
+// has not gone there.
 type evaluation struct {
 	data      []byte
 	scanner   scanner
@@ -743,13 +744,10 @@ func (e *evaluation) release() {
 
 func (e *evaluation) evaluate(root *node, data []byte) *ValidationError {
 	e.data, e.work, e.trial = data, 0, -1
-	start := skipSpace(data, 0)
-	if _, ok := e.value(root, start); ok {
+	e.collecting, e.more, e.keys = true, 0, e.keys[:0]
+	if _, ok := e.value(root, skipSpace(data, 0)); ok {
 		return nil
 	}
-	e.collecting, e.more, e.keys = true, 0, e.keys[:0]
-	e.value(root, start)
-	e.collecting = false
 	return e.finish()
 }
 
@@ -934,7 +932,7 @@ func (e *evaluation) string(n *node, i int) (end int, ok bool) {
 				length++
 			}
 		}
-		ok = e.within(n.length, length, "character", "")
+		ok = e.within(n.length, length, "character", nil)
 	}
 	if n.pattern != nil && !n.pattern.matches(text) {
 		ok = e.telling() && e.fail(i, "", "expected a match of ", n.pattern.source)
@@ -943,7 +941,7 @@ func (e *evaluation) string(n *node, i int) (end int, ok bool) {
 }
 
 // within evaluates a keyword pair such as maxItems and minItems: Validation 6.3.1 and 2, 6.4.1, 2, 4 and 5, 6.5.1 and 2.
-func (e *evaluation) within(x extent, count int, unit, that string) bool {
+func (e *evaluation) within(x extent, count int, unit string, contained *node) bool {
 	if x.min <= count && count <= x.max {
 		return true
 	}
@@ -954,7 +952,13 @@ func (e *evaluation) within(x extent, count int, unit, that string) bool {
 	if limit != 1 {
 		unit += "s"
 	}
-	return e.telling() && e.fail(-1, "", words, strconv.Itoa(limit), " ", unit, that, ", got ", strconv.Itoa(count))
+	if !e.telling() {
+		return false
+	}
+	if contained != nil {
+		unit += " to be " + contained.describe()
+	}
+	return e.fail(-1, "", words, strconv.Itoa(limit), " ", unit, ", got ", strconv.Itoa(count))
 }
 
 // unescaped gives the string between two places without its quotes and escapes, until the next one.
@@ -1011,8 +1015,8 @@ func (e *evaluation) array(n *node, i int) (end int, ok bool) {
 		count++
 	}
 	if e.goesOn(ok, start) {
-		ok = e.within(n.elements, count, "item", "") && ok
-		ok = (n.contains == nil || e.within(n.contained, contained, "item", " to be "+n.contains.describe())) && ok
+		ok = e.within(n.elements, count, "item", nil) && ok
+		ok = (n.contains == nil || e.within(n.contained, contained, "item", n.contains)) && ok
 		ok = (!n.uniqueItems || e.uniqueItems(start)) && ok
 	}
 	return i + 1, ok
@@ -1065,7 +1069,7 @@ func (e *evaluation) object(n *node, i int) (end int, ok bool) {
 	}
 	if e.goesOn(ok, start) {
 		ok = e.required(n, start, seen) && ok
-		ok = e.within(n.members, count, "member", "") && ok
+		ok = e.within(n.members, count, "member", nil) && ok
 		ok = e.dependencies(n, start, seen) && ok
 	}
 	e.seen = e.seen[:seen]
@@ -1391,8 +1395,12 @@ type ValidationError struct {
 
 // Error gives the problems, one a line, and how many more there are.
 func (v *ValidationError) Error() string {
+	size := len("\nand 4194304 more")
+	for _, p := range v.Problems {
+		size += len(place(p.Pointer)) + len(p.Message) + len(": \n")
+	}
 	var text strings.Builder
-	text.Grow(64 * (len(v.Problems) + 1))
+	text.Grow(size)
 	for i, p := range v.Problems {
 		if i > 0 {
 			text.WriteByte('\n')
@@ -1409,7 +1417,7 @@ func (v *ValidationError) Error() string {
 
 // A report is what an evaluation collects. The order of problems is that of the ranks on the way to them.
 type report struct {
-	collecting bool
+	collecting bool // problems, not only the verdict
 	optional   bool // the value is a member that may be left out
 	path       []step
 	problems   []problem // at most twice maxProblems, of which the first maxProblems are sorted once there are as many
