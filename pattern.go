@@ -234,26 +234,22 @@ func (t *rewriter) set(open, end string) bool {
 	return true
 }
 
-// property gives Go's name for a property of Unicode, or "" where it has none: 22.2.1, tables 65 to 68.
+// propertyOf gives Go's name for a property of Unicode, or "" where it has none: 22.2.1, tables 65 to 68.
 func propertyOf(text string) string {
 	key, value, found := strings.Cut(text, "=")
+	if !found {
+		key, value = "gc", text
+	}
 	switch {
 	case text == "Any" || text == "ASCII" || text == "Assigned":
 		return text
-	case !found:
-		value = text
-	case key == "Script" || key == "sc":
-		if unicode.Scripts[value] == nil {
-			return ""
-		}
+	case (key == "Script" || key == "sc") && unicode.Scripts[value] != nil,
+		(key == "General_Category" || key == "gc") && unicode.Categories[value] != nil:
 		return value
-	case key != "General_Category" && key != "gc":
-		return ""
+	case key == "General_Category" || key == "gc":
+		return unicode.CategoryAliases[value]
 	}
-	if unicode.Categories[value] != nil {
-		return value
-	}
-	return unicode.CategoryAliases[value]
+	return ""
 }
 
 // character reads CharacterEscape, 22.2.1, after its backslash. Punctuation stands for itself, also such as cannot be

@@ -41,10 +41,13 @@ type keyword struct {
 	read  func(c *compiler, n *node, at int)
 }
 
-// keywords are those that are supported, and besides them every x-*. (init, because a schema holds schemas.)
-var keywords map[string]keyword
+// keywords are those that are supported, and besides them every x-*. CompileSchema has them filled in: they need it.
+var (
+	keywords     map[string]keyword
+	keywordsOnce sync.Once
+)
 
-func init() {
+func setKeywords() {
 	keywords = map[string]keyword{
 		// Core 8 and 9; Validation 8 and 9: identifiers, references, and what only informs
 		"$schema": {typeString, (*compiler).dialect}, "$id": {typeString, nil}, "$anchor": {typeString, (*compiler).anchor},
@@ -252,6 +255,7 @@ func CompileSchema(raw []byte) (*Schema, error) {
 	if err := checkJSON(raw); err != nil {
 		return nil, &SchemaError{Reason: err.Error(), Err: err}
 	}
+	keywordsOnce.Do(setKeywords)
 	c := &compiler{raw: raw, nodes: map[int]compiled{}, resources: map[string]*resource{}}
 	at := skipSpace(raw, 0)
 	for name, at := range children(raw, at) {
@@ -672,6 +676,9 @@ func (c *compiler) enum(n *node, at int) {
 	n.enum = &values{canonical: map[string]bool{}}
 	for _, at := range children(c.raw, at) {
 		n.enum.add(c.raw, at)
+	}
+	if n.enum.shown == nil {
+		n.enum.shown = []string{"nothing"}
 	}
 }
 

@@ -100,7 +100,7 @@ func TestSchemaKeywords(t *testing.T) {
 		{"enum: any type, numbers by value", `{"enum":[1.0,"a",null,{"x":[1,2]}]}`, `{"x":[1,2e0]}`, ``},
 		{"enum: the order of members does not matter", `{"const":{"a":1,"b":2}}`, `{"b":2,"a":1}`, ``},
 		{"enum: the order of elements does", `{"const":[1,2]}`, `[2,1]`, `(root): expected [1,2], got an array`},
-		{"enum: empty", `{"enum":[]}`, `1`, `(root): expected , got 1`},
+		{"enum: empty", `{"enum":[]}`, `1`, `(root): expected nothing, got 1`},
 		{"const: all of it in escapes", `{"const":"abc"}`, `"\u0061\u0062\u0063"`, ``},
 		{"const: false is not 0", `{"const":false}`, `0`, `(root): expected false, got 0`},
 		{"const: the letter case counts", `{"const":"A"}`, `"a"`, `(root): expected "A", got "a"`},
