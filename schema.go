@@ -51,8 +51,9 @@ func setKeywords() {
 	keywords = map[string]keyword{
 		// Core 8 and 9; Validation 8 and 9: identifiers, references, and what only informs
 		"$schema": {typeString, (*compiler).dialect}, "$id": {typeString, nil}, "$anchor": {typeString, (*compiler).anchor},
-		"$ref": {typeString, (*compiler).reference}, "$defs": {typeObject, definitions}, "definitions": {typeObject, definitions},
-		"$comment": {typeString, nil}, "title": {typeString, nil}, "description": {typeString, nil}, "default": {typeAny, nil},
+		"$ref": {typeString, (*compiler).reference}, "$defs": {typeObject, definitions},
+		"definitions": {typeObject, definitions}, "$comment": {typeString, nil}, "title": {typeString, nil},
+		"description": {typeString, nil}, "default": {typeAny, nil},
 		"examples": {typeArray, nil}, "deprecated": {typeBoolean, nil}, "readOnly": {typeBoolean, nil},
 		"writeOnly": {typeBoolean, nil}, "format": {typeString, nil}, "contentEncoding": {typeString, nil},
 		"contentMediaType": {typeString, nil}, "contentSchema": one(func(*node) **node { return new(*node) }),
@@ -60,24 +61,30 @@ func setKeywords() {
 		"allOf": many(func(n *node) *[]*node { return &n.allOf }), "anyOf": many(func(n *node) *[]*node { return &n.anyOf }),
 		"oneOf": many(func(n *node) *[]*node { return &n.oneOf }), "not": one(func(n *node) **node { return &n.not }),
 		"if": one(func(n *node) **node { return &n.ifs }), "then": one(func(n *node) **node { return &n.then }),
-		"else": one(func(n *node) **node { return &n.otherwise }), "dependentSchemas": {typeObject, (*compiler).dependentSchemas},
+		"else":             one(func(n *node) **node { return &n.otherwise }),
+		"dependentSchemas": {typeObject, (*compiler).dependentSchemas},
 		// Core 10.3 and 11: subschemas for elements and members
 		"prefixItems": many(func(n *node) *[]*node { return &n.prefixItems }),
-		"items":       one(func(n *node) **node { return &n.items }), "contains": one(func(n *node) **node { return &n.contains }),
-		"properties": {typeObject, (*compiler).properties}, "patternProperties": {typeObject, (*compiler).patternProperties},
+		"items":       one(func(n *node) **node { return &n.items }),
+		"contains":    one(func(n *node) **node { return &n.contains }),
+		"properties":  {typeObject, (*compiler).properties}, "patternProperties": {typeObject, (*compiler).patternProperties},
 		"additionalProperties":  one(func(n *node) **node { return &n.additionalProperties }),
 		"propertyNames":         one(func(n *node) **node { return &n.propertyNames }),
 		"unevaluatedItems":      one(func(n *node) **node { return &n.unevaluatedItems }),
 		"unevaluatedProperties": one(func(n *node) **node { return &n.unevaluatedProperties }),
 		// Validation 6.1: any value (6.2, numbers: see limits)
-		"type": {typeString | typeArray, (*compiler).types}, "enum": {typeArray, (*compiler).enum}, "const": {typeAny, (*compiler).constant},
+		"type": {typeString | typeArray, (*compiler).types}, "enum": {typeArray, (*compiler).enum},
+		"const": {typeAny, (*compiler).constant},
 		// Validation 6.3: strings
-		"maxLength": count(func(n *node) *int { return &n.length.max }), "minLength": count(func(n *node) *int { return &n.length.min }),
-		"pattern": {typeString, (*compiler).pattern},
+		"maxLength": count(func(n *node) *int { return &n.length.max }),
+		"minLength": count(func(n *node) *int { return &n.length.min }),
+		"pattern":   {typeString, (*compiler).pattern},
 		// Validation 6.4: arrays
-		"maxItems": count(func(n *node) *int { return &n.elements.max }), "minItems": count(func(n *node) *int { return &n.elements.min }),
+		"maxItems":    count(func(n *node) *int { return &n.elements.max }),
+		"minItems":    count(func(n *node) *int { return &n.elements.min }),
 		"maxContains": count(func(n *node) *int { return &n.contained.max }),
-		"minContains": count(func(n *node) *int { return &n.contained.min }), "uniqueItems": {typeBoolean, (*compiler).uniqueItems},
+		"minContains": count(func(n *node) *int { return &n.contained.min }),
+		"uniqueItems": {typeBoolean, (*compiler).uniqueItems},
 		// Validation 6.5: objects
 		"maxProperties": count(func(n *node) *int { return &n.members.max }),
 		"minProperties": count(func(n *node) *int { return &n.members.min }),
@@ -236,7 +243,8 @@ var typeNames = [...]string{"null", "boolean", "object", "array", "number", "str
 
 // String names the types for a reader.
 func (t types) String() (text string) {
-	for i, words := range [...]string{"null", "true or false", "an object", "an array", "a number", "a string", "an integer"} {
+	for i, words := range [len(typeNames)]string{"null", "true or false", "an object", "an array", "a number", "a string",
+		"an integer"} {
 		if t>>i&1 != 0 {
 			text += " or " + words
 		}
@@ -245,7 +253,8 @@ func (t types) String() (text string) {
 }
 
 // typeOf gives the type of a value by its first byte.
-var typeOf = [256]types{'"': typeString, '{': typeObject, '[': typeArray, 't': typeBoolean, 'f': typeBoolean, 'n': typeNull,
+var typeOf = [256]types{'"': typeString, '{': typeObject, '[': typeArray, 't': typeBoolean, 'f': typeBoolean,
+	'n': typeNull,
 	'-': typeNumber, '0': typeNumber, '1': typeNumber, '2': typeNumber, '3': typeNumber, '4': typeNumber, '5': typeNumber,
 	'6': typeNumber, '7': typeNumber, '8': typeNumber, '9': typeNumber}
 
@@ -359,7 +368,8 @@ func (c *compiler) text(at int) string {
 // schema reads the schema that begins at raw[at].
 func (c *compiler) schema(at int) *node {
 	n := &node{at: at}
-	n.length.max, n.elements.max, n.members.max, n.contained = math.MaxInt, math.MaxInt, math.MaxInt, extent{1, math.MaxInt}
+	n.length.max, n.elements.max, n.members.max = math.MaxInt, math.MaxInt, math.MaxInt
+	n.contained = extent{1, math.MaxInt}
 	c.all = append(c.all, n)
 	base, keyword := c.base, c.keyword
 	switch c.level++; {
@@ -421,7 +431,8 @@ func (c *compiler) read(n *node) {
 	n.onNumber = n.limits != [len(limits)]*limit{}
 	n.onString = n.pattern != nil || !n.length.any()
 	n.onArray = n.prefixItems != nil || n.items != nil || n.contains != nil || n.uniqueItems || !n.elements.any()
-	n.onObject = n.known != nil || n.patternProperties != nil || n.additionalProperties != nil || n.propertyNames != nil || !n.members.any()
+	n.onObject = n.known != nil || n.patternProperties != nil || n.additionalProperties != nil ||
+		n.propertyNames != nil || !n.members.any()
 }
 
 func one(field func(*node) **node) keyword {
@@ -472,7 +483,8 @@ func definitions(c *compiler, _ *node, at int) {
 // dialect reads $schema: Core 8.1.1.
 func (c *compiler) dialect(_ *node, at int) {
 	if draft7, known := dialects[c.text(at)]; !known || draft7 != c.draft7 {
-		c.fail(at, "takes https://json-schema.org/draft/2020-12/schema or http://json-schema.org/draft-07/schema#, one for the whole schema")
+		c.fail(at, "takes https://json-schema.org/draft/2020-12/schema or http://json-schema.org/draft-07/schema#, "+
+			"one for the whole schema")
 	}
 }
 
@@ -872,7 +884,7 @@ func (e *evaluation) apply(n *node, i int) (end int, ok bool) {
 	return end, ok && good
 }
 
-// goesOn reports whether there is more to find out of the value at i. There is not if it has failed and only that counts.
+// goesOn reports whether there is more to find out of the value at i: not if it has failed and only that counts.
 func (e *evaluation) goesOn(ok bool, i int) bool { return ok || e.collecting || e.trial == i }
 
 // type: Validation 6.1.1.
@@ -947,7 +959,7 @@ func (e *evaluation) string(n *node, i int) (end int, ok bool) {
 	return end, ok
 }
 
-// within evaluates a keyword pair such as maxItems and minItems: Validation 6.3.1 and 2, 6.4.1, 2, 4 and 5, 6.5.1 and 2.
+// within evaluates a pair such as maxItems and minItems: Validation 6.3.1 and 2, 6.4.1, 2, 4 and 5, 6.5.1 and 2.
 func (e *evaluation) within(x extent, count int, unit string, contained *node) bool {
 	if x.min <= count && count <= x.max {
 		return true
@@ -1052,7 +1064,8 @@ func (e *evaluation) uniqueItems(i int) bool {
 	}
 	second := slices.IndexFunc(e.items, func(n name) bool { return n.from == dup })
 	first := slices.IndexFunc(e.items, func(n name) bool { return e.scanner.same(n, e.items[second]) })
-	return e.telling() && e.fail(-1, "", "expected items that all differ, got the same at ", strconv.Itoa(first), " and ", strconv.Itoa(second))
+	return e.telling() && e.fail(-1, "", "expected items that all differ, got the same at ", strconv.Itoa(first), " and ",
+		strconv.Itoa(second))
 }
 
 // object evaluates the keywords for objects: Core 10.3.2, Validation 6.5.
@@ -1256,7 +1269,8 @@ func (e *evaluation) oneOf(branches []*node, i int) bool {
 			first, second = k+1, first
 		}
 		if second > 0 {
-			return e.telling() && e.fail(-1, "", "fits alternatives ", strconv.Itoa(second), " and ", strconv.Itoa(first), ", but may fit only one")
+			return e.telling() && e.fail(-1, "", "fits alternatives ", strconv.Itoa(second), " and ", strconv.Itoa(first),
+				", but may fit only one")
 		}
 	}
 	return first > 0 || e.collecting && e.explain(branches, i)
@@ -1595,7 +1609,8 @@ func (e *evaluation) cure(want, t types, i int) string {
 var (
 	escapePointer   = strings.NewReplacer("~", "~0", "/", "~1")
 	unescapePointer = strings.NewReplacer("~1", "/", "~0", "~")
-	oneLine         = strings.NewReplacer("\n", `\n`, "\r", `\r`, "\v", `\v`, "\f", `\f`, "\u0085", `\u0085`, "\u2028", `\u2028`, "\u2029", `\u2029`)
+	oneLine         = strings.NewReplacer("\n", `\n`, "\r", `\r`, "\v", `\v`, "\f", `\f`, "\u0085", `\u0085`,
+		"\u2028", `\u2028`, "\u2029", `\u2029`)
 )
 
 // brief shows a name or an expression of the schema: on one line, clipped, and with lone surrogates as escapes.
