@@ -20,6 +20,7 @@ import (
 	"iter"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -540,6 +541,9 @@ func isText(value []byte) bool   { return len(value) > 0 && value[0] == '"' }
 func isNumber(value []byte) bool {
 	return len(value) > 0 && (value[0] == '-' || isDigit(value[0]))
 }
+func isInteger(value []byte) bool {
+	return isNumber(value) && (isDigits(value) || parseDecimal(value).integer())
+}
 
 // unquote gives the Go string of a JSON string. What UTF-8 cannot hold, a lone surrogate, is in it as three bytes that
 // UTF-8 does not allow (the encoding known as WTF-8), so that two strings are equal exactly when their JSON is.
@@ -828,14 +832,18 @@ func (e *encoder) fail(err error) {
 	}
 }
 
-// member begins a member, or an element where it has no name.
-func (e *encoder) member(name string) {
+// item writes an element, or a member that is JSON with its name; or the bracket that begins one.
+func (e *encoder) item(text string) {
 	if last := e.buf[len(e.buf)-1]; last != '{' && last != '[' {
 		e.buf = append(e.buf, ',')
 	}
-	if name != "" {
-		e.buf = append(append(append(e.buf, '"'), name...), `":`...)
-	}
+	e.buf = append(e.buf, text...)
+}
+
+// member begins a member. The name needs no escapes.
+func (e *encoder) member(name string) {
+	e.item(`"`)
+	e.buf = append(append(e.buf, name...), `":`...)
 }
 
 func (e *encoder) open(name string, bracket byte) {
@@ -888,6 +896,12 @@ func (e *encoder) raw(name string, value []byte, kind func([]byte) bool) {
 		e.member(name)
 		e.buf = appendCompact(e.buf, value)
 	}
+}
+
+// decode64 decodes what base64.RawURLEncoding has encoded, and nothing else: the package passes over line ends.
+func decode64(text string) ([]byte, bool) {
+	data, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	return data, err == nil && !strings.ContainsAny(text, "\r\n")
 }
 
 // mendUTF8 puts U+FFFD in the place of bytes that are not UTF-8.

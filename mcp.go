@@ -73,7 +73,8 @@ const (
 )
 
 // An Error is a JSON-RPC error: something is wrong with the request itself. A handler that returns one answers with it;
-// any other error becomes a result that the model reads.
+// any other error becomes a result that the model reads. Codes from -32768 to -32000 are reserved: of these a handler may
+// use the constants above.
 type Error struct {
 	Code    int
 	Message string
@@ -192,18 +193,18 @@ func (s *Server) endCached(e *encoder) []byte {
 func (e *encoder) meta(s *Server, own []byte) {
 	e.open("_meta", '{')
 	if len(own) > 0 {
-		if err := checkJSON(own); err != nil || !isObject(trimSpace(own)) {
+		own = trimSpace(mendUTF8(own))
+		if err := checkJSON(own); err != nil || !isObject(own) {
 			e.fail(errors.New("_meta must be an object"))
 			return
 		}
-		for name, value := range members(trimSpace(own)) {
-			if string(appendUnescaped(nil, name)) == MetaServerInfo {
-				e.fail(errors.New("_meta must not have " + MetaServerInfo))
-			}
-			e.json(string(name), appendCompact(nil, value))
+		if memberOf(own, MetaServerInfo) != nil {
+			e.fail(errors.New("_meta must not have " + MetaServerInfo))
 		}
+		own = appendCompact(nil, own)
+		e.buf = append(e.buf, own[1:len(own)-1]...)
 	}
-	e.json("", s.serverInfo)
+	e.item(string(s.serverInfo))
 	e.close('}')
 }
 
@@ -233,6 +234,7 @@ const (
 	slotRequestState
 	slotNotifications
 	slotRequestID
+	slotReason
 	slotVersion
 	slotClientInfo
 	slotClientName
@@ -266,6 +268,7 @@ var messageFields = []field{
 		{"requestState", slotRequestState, nil},
 		{"notifications", slotNotifications, nil},
 		{"requestId", slotRequestID, nil},
+		{"reason", slotReason, nil},
 	}},
 	{"result", slotResult, nil},
 	{"error", slotError, nil},
@@ -338,7 +341,7 @@ func (m *message) id() []byte {
 
 // isID allows strings and numbers with an integer value, however written: basic/index, heading Requests.
 func isID(value []byte) bool {
-	return isText(value) || isNumber(value) && (isDigits(value) || parseDecimal(value).integer())
+	return isText(value) || isInteger(value)
 }
 
 // An idKey is what all ways to write one id share: 1, 1.0 and 10e-1 are one id, "1" is another.
@@ -392,9 +395,9 @@ type task struct {
 	call             Call
 	toolsListChanged bool // a subscription to these notifications
 
-	lock sync.Locker          // guards what is written for the task
-	send func(message []byte) // writes a notification that belongs to it; called with the lock held
-	over bool                 // it is answered or cancelled: nothing more is written for it
+	lock sync.Locker              // guards what is written for the task
+	send func(next func() []byte) // writes a notification, once there is room for it; called with the lock held
+	over bool                     // it is answered or cancelled: nothing more is written for it
 
 	// What follows belongs to the connection, see serve.go.
 	key     idKey // where it is in the books, else ""
@@ -444,8 +447,8 @@ func (s *Server) HandleMessage(ctx context.Context, line []byte, notify func(mes
 func (s *Server) performAlone(ctx context.Context, t *task, notify func(message []byte)) []byte {
 	var mu sync.Mutex
 	t.lock = &mu
-	t.send = func(message []byte) {
-		if !t.over && notify != nil {
+	t.send = func(next func() []byte) {
+		if message := next(); notify != nil {
 			notify(message)
 		}
 	}
@@ -455,7 +458,7 @@ func (s *Server) performAlone(ctx context.Context, t *task, notify func(message 
 		mu.Lock()
 		defer mu.Unlock()
 		if last := t.call.progress.end(); last != nil {
-			t.send(last)
+			t.send(func() []byte { return last })
 		}
 		t.over = true
 		answer <- bytes.Clone(message)

@@ -59,28 +59,31 @@ var metaFields = []field{
 }
 
 // metaRules are the types of the optional members, in the order in which they are checked; the first that is broken is
-// the error.
+// the error. A member of another slot has to be there if that one is.
 var metaRules = []struct {
 	slot int
 	name string
 	want string
 	fits func([]byte) bool
+	of   int
 }{
-	{slotElicitation, MetaClientCapabilities + " elicitation", "an object", isObject},
-	{slotForm, MetaClientCapabilities + " elicitation.form", "an object", isObject},
-	{slotURL, MetaClientCapabilities + " elicitation.url", "an object", isObject},
-	{slotSampling, MetaClientCapabilities + " sampling", "an object", isObject},
-	{slotSamplingTools, MetaClientCapabilities + " sampling.tools", "an object", isObject},
-	{slotSamplingContext, MetaClientCapabilities + " sampling.context", "an object", isObject},
-	{slotRoots, MetaClientCapabilities + " roots", "an object", isObject},
-	{slotExperimental, MetaClientCapabilities + " experimental", "an object", isObject},
-	{slotExtensions, MetaClientCapabilities + " extensions", "an object", isObject},
-	{slotClientInfo, MetaClientInfo, "an object", isObject},
-	{slotClientName, MetaClientInfo + " name", "a string", isText},
-	{slotClientVersion, MetaClientInfo + " version", "a string", isText},
-	{slotProgressToken, "progressToken", "a string or an integer", isID},
-	{slotLogLevel, MetaLogLevel, "one of the eight log levels", isLogLevel},
+	{slotElicitation, MetaClientCapabilities + " elicitation", "an object", isObject, none},
+	{slotForm, MetaClientCapabilities + " elicitation.form", "an object", isObject, none},
+	{slotURL, MetaClientCapabilities + " elicitation.url", "an object", isObject, none},
+	{slotSampling, MetaClientCapabilities + " sampling", "an object", isObject, none},
+	{slotSamplingTools, MetaClientCapabilities + " sampling.tools", "an object", isObject, none},
+	{slotSamplingContext, MetaClientCapabilities + " sampling.context", "an object", isObject, none},
+	{slotRoots, MetaClientCapabilities + " roots", "an object", isObject, none},
+	{slotExperimental, MetaClientCapabilities + " experimental", "an object", isObject, none},
+	{slotExtensions, MetaClientCapabilities + " extensions", "an object", isObject, none},
+	{slotClientInfo, MetaClientInfo, "an object", isObject, none},
+	{slotClientName, MetaClientInfo + " name", "a string", isText, slotClientInfo},
+	{slotClientVersion, MetaClientInfo + " version", "a string", isText, slotClientInfo},
+	{slotProgressToken, "progressToken", "a string or an integer", isID, none},
+	{slotLogLevel, MetaLogLevel, "one of the eight log levels", isLogLevel, none},
 }
+
+const none = -1
 
 // isLogLevel knows the levels of server/utilities/logging.
 func isLogLevel(value []byte) bool {
@@ -122,12 +125,11 @@ func (m *message) checkMeta() *Error {
 		return invalidMeta(MetaClientCapabilities, "an object")
 	}
 	for _, rule := range metaRules {
-		if value := m.at(rule.slot); len(value) > 0 && !rule.fits(value) {
+		value := m.at(rule.slot)
+		demanded := value != nil || rule.of != none && m.at(rule.of) != nil
+		if demanded && !rule.fits(value) {
 			return invalidMeta(rule.name, rule.want)
 		}
-	}
-	if len(m.at(slotClientInfo)) > 0 && (len(m.at(slotClientName)) == 0 || len(m.at(slotClientVersion)) == 0) {
-		return invalidMeta(MetaClientInfo, "an object with the strings name and version")
 	}
 	return nil
 }

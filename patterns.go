@@ -18,10 +18,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net/url"
 	"slices"
 	"strconv"
 	"sync"
 	"time"
+	"unicode/utf8"
 )
 
 // progressInterval is the least time between two progress notifications of one call: basic/patterns/progress, heading
@@ -103,10 +105,15 @@ func (p *progress) write() {
 		})
 		return
 	}
+	p.task.send(p.take) // may let go of the lock while the client does not read
+	p.write()
+}
+
+// take is the notification that goes out now.
+func (p *progress) take() []byte {
 	message := p.waiting
 	p.waiting, p.sent = nil, time.Now()
-	p.task.send(message) // may let go of the lock while the client does not read
-	p.write()
+	return message
 }
 
 // end stops the progress of a call that is about to be answered, and returns what still waits, or nil.
@@ -188,8 +195,8 @@ func (e *encoder) question(q *InputRequired) {
 	if len(q.Requests) > 0 {
 		e.open("inputRequests", '{')
 		for i, r := range q.Requests {
-			if slices.ContainsFunc(q.Requests[:i], func(before InputRequest) bool { return before.Key == r.Key }) {
-				e.fail(fmt.Errorf("two input requests with the key %q", r.Key))
+			if !utf8.ValidString(r.Key) || slices.ContainsFunc(q.Requests[:i], func(q InputRequest) bool { return q.Key == r.Key }) {
+				e.fail(fmt.Errorf("the key of an input request is not UTF-8, or is another's: %q", r.Key))
 			}
 			e.inputRequest(r)
 		}
@@ -209,10 +216,19 @@ func (e *encoder) inputRequest(r InputRequest) {
 	e.text("method", r.Method)
 	e.raw("params", r.Params, isObject)
 	e.close('}')
-	params := cmp.Or(string(trimSpace(r.Params)), "{}")
-	if e.err == nil {
-		if problems := kind.question().validate([]byte(params)); problems != nil {
-			e.fail(fmt.Errorf("input request %q: %w", r.Key, problems))
+	if e.err != nil {
+		return
+	}
+	params := []byte(cmp.Or(string(trimSpace(r.Params)), "{}"))
+	if problems := kind.question().validate(params); problems != nil {
+		e.fail(fmt.Errorf("input request %q: %w", r.Key, problems))
+	} else if form := memberOf(params, "requestedSchema"); form != nil && !textIs(memberOf(params, "mode"), "url") {
+		if problems := formSchema().validate(form); problems != nil {
+			e.fail(fmt.Errorf("input request %q: requestedSchema is not that of a form: %w", r.Key, problems))
+		}
+	} else if page := memberOf(params, "url"); page != nil {
+		if u, err := url.Parse(unquote(page)); err != nil || !u.IsAbs() {
+			e.fail(fmt.Errorf("input request %q: url is not that of a page", r.Key))
 		}
 	}
 }
@@ -281,7 +297,8 @@ func (c *Call) Ask(requests ...InputRequest) ([]json.RawMessage, error) {
 		if kind, known := kinds[r.Method]; answers[i] == nil || !known {
 			missing = true
 		} else if problems := kind.answer().validate(answers[i]); problems != nil {
-			text := fmt.Sprintf("Invalid params: inputResponses %s is no answer to %s: %v", clip(r.Key), r.Method, problems)
+			p := problems.Problems[0]
+			text := fmt.Sprintf("Invalid params: inputResponses %s is no answer to %s: %s %s", clip(r.Key), r.Method, p.Pointer, p.Message)
 			return nil, &Error{Code: CodeInvalidParams, Message: text}
 		}
 	}
@@ -430,8 +447,8 @@ func (c *Call) OpenState(ctx context.Context) ([]byte, error) {
 	if c.RequestState == "" {
 		return nil, nil
 	}
-	sealed, err := base64.RawURLEncoding.Strict().DecodeString(c.RequestState)
-	if err != nil || len(sealed) < 8+sha256.Size {
+	sealed, ok := decode64(c.RequestState)
+	if !ok || len(sealed) < 8+sha256.Size {
 		return nil, invalidState()
 	}
 	body, signature := sealed[:len(sealed)-sha256.Size], sealed[len(sealed)-sha256.Size:]
@@ -462,8 +479,8 @@ func openSubscription(m *message) (*task, *Error) {
 	}
 	t := new(task)
 	t.fill(m)
-	for name, value := range members(filter) {
-		switch string(appendUnescaped(nil, name)) {
+	for raw, value := range members(filter) {
+		switch name := string(appendUnescaped(nil, raw)); name {
 		case "toolsListChanged":
 			t.toolsListChanged = value[0] == 't'
 			fallthrough
@@ -485,7 +502,7 @@ func openSubscription(m *message) (*task, *Error) {
 	return t, nil
 }
 
-func invalidFilter(name []byte, want string) *Error {
+func invalidFilter(name, want string) *Error {
 	return &Error{Code: CodeInvalidParams, Message: fmt.Sprintf("Invalid params: notifications.%s must be %s", name, want)}
 }
 
@@ -512,7 +529,7 @@ func (s *Server) listen(ctx context.Context, t *task, e *encoder) {
 			e.text("resultType", "complete")
 			e.open("_meta", '{')
 			e.json(MetaSubscriptionID, t.id)
-			e.json("", s.serverInfo)
+			e.item(string(s.serverInfo))
 			e.buf = append(e.buf, "}}}"...)
 			return
 		}
@@ -529,7 +546,7 @@ func cancelled(id []byte) []byte {
 func (t *task) tell(message []byte) {
 	t.lock.Lock()
 	defer t.lock.Unlock()
-	t.send(message)
+	t.send(func() []byte { return message })
 }
 
 // watch returns a channel that has something in it once the tools have changed.

@@ -25,6 +25,9 @@ const (
 	maxPatience     = 100 * time.Millisecond // how long the reader waits for a place, before it refuses
 )
 
+// maxFarewell is how long a client that does not read keeps Serve, once its context has ended.
+const maxFarewell = 500 * time.Millisecond
+
 // ServeStdio serves the process's own stdin and stdout as [Server.Serve] does. It takes stdout for itself: from now on
 // os.Stdout is stderr, also for code that kept os.Stdout from before, because nothing that is not a message may be
 // written there. A client that goes away does not kill the process by SIGPIPE.
@@ -40,8 +43,8 @@ func (s *Server) ServeStdio(ctx context.Context) error {
 //
 // At the end of input, calls that run or wait have a grace to finish, and what finishes is written. Then their contexts
 // end, what they say later is dropped, and Serve returns nil. So it does at once, without the grace, where w fails,
-// because the client is gone, and where ctx ends, which closes subscriptions with a word. An error in reading is
-// returned. What may be left behind is the goroutine of a tool that does not return, and one in a Read or a Write that
+// because the client is gone, and where ctx ends, which closes subscriptions with a word. What is written waits for a
+// client that reads slowly, but not for long once ctx has ended. An error in reading is returned. What may be left behind is the goroutine of a tool that does not return, and one in a Read or a Write that
 // does not end.
 func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 	limit := s.options.MaxMessage
@@ -59,7 +62,7 @@ func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 		c.await(ctx, nil, c.flushed) // as long as the client takes to read it
 	}
 	if ctx.Err() != nil {
-		c.await(context.Background(), time.After(max(s.options.Grace, 0)), c.flushed)
+		c.await(context.Background(), time.After(maxFarewell), c.flushed)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -148,20 +151,20 @@ func (c *conn) flushed() bool {
 // A lane is a reader and what it needs. The goroutine that reads runs a call itself, on the bytes in its buffer: nothing
 // is copied and nobody is woken, which is what makes short calls cheap. A call that takes longer than handOver loses the
 // role of the reader: a timer starts another goroutine, which reads on in a lane of its own, and the buffer stays with
-// the call. So no call holds up another for longer than that, and cancellations get through. There is one reader at any
-// time, and while it runs a call itself nobody else can look for that call's id; so the call enters the books only where
-// it is taken over.
+// the call. So no call holds up another for longer than that, and cancellations get through. The same goes for a Write.
+// There is one reader at any time, and while it runs a call itself nobody else can look for that call's id; so the call
+// enters the books only where it is taken over.
 type lane struct {
 	frames *Reader
 	msg    message
-	task   *task        // the call that the reader runs, if it does
+	task   *task        // the call that the reader runs; nil where it writes
 	state  atomic.Int32 // laneReading and so on
 	timer  *time.Timer
 }
 
 const (
 	laneReading int32 = iota // reads, or does what is quickly done
-	laneRunning              // runs a call
+	laneRunning              // runs a call, or writes
 	laneLeft                 // reads no more
 )
 
@@ -182,11 +185,12 @@ func (c *conn) takeOver(l *lane) {
 		return
 	}
 	c.mu.Lock()
-	t := l.task
-	t.call.tool.slow.Store(true)
-	if !t.over { // it has not finished in the meantime
-		c.enter(t)
-		c.running++
+	if t := l.task; t != nil { // not a Write
+		t.call.tool.slow.Store(true)
+		if !t.over { // it has not finished in the meantime
+			c.enter(t)
+			c.running++
+		}
 	}
 	next := c.newLane(l.frames.successor())
 	c.mu.Unlock()
@@ -202,14 +206,7 @@ func (c *conn) read(l *lane) {
 		}
 	}()
 	for l.state.Load() == laneReading {
-		c.mu.Lock()
-		if !l.frames.ready() {
-			c.flushNow()
-		}
-		closed := c.closed
-		c.mu.Unlock()
-		if closed {
-			l.state.Store(laneLeft)
+		if !c.writeOut(l) {
 			return
 		}
 		line, err := l.frames.ReadFrame()
@@ -224,6 +221,29 @@ func (c *conn) read(l *lane) {
 		}
 	}
 }
+
+// writeOut writes what has been answered where the reader of l is about to wait, or much of it waits. It reports whether
+// the lane still has the reader: a Write that takes long is like a call that does.
+func (c *conn) writeOut(l *lane) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		l.state.Store(laneLeft)
+		return false
+	}
+	if l.frames.ready() && len(c.out) < flushAt || len(c.out) == 0 {
+		return true
+	}
+	l.task = nil
+	l.state.Store(laneRunning)
+	l.timer.Reset(handOver)
+	c.flushNow()
+	l.timer.Stop()
+	return l.state.CompareAndSwap(laneRunning, laneReading)
+}
+
+// flushAt is how much output a reader with more input to serve gathers.
+const flushAt = 64 << 10
 
 func (c *conn) endInput(err error) {
 	c.mu.Lock()
@@ -242,8 +262,8 @@ func (c *conn) serve(l *lane, line []byte) {
 	kind, failure := m.read(line)
 	switch {
 	case kind == notification:
-		if requestID := m.at(slotRequestID); m.dup < 0 && isID(requestID) && string(m.method()) == "notifications/cancelled" {
-			c.cancel(keyOf(requestID))
+		if key := m.cancels(); key != "" {
+			c.cancel(key)
 		}
 		return
 	case kind == response:
@@ -266,6 +286,15 @@ func (c *conn) serve(l *lane, line []byte) {
 	}
 }
 
+// cancels is the key of the request that a notification cancels, if it does and is well made, else "".
+func (m *message) cancels() idKey {
+	id, reason := m.at(slotRequestID), m.at(slotReason)
+	if m.dup >= 0 || string(m.method()) != "notifications/cancelled" || !isID(id) || reason != nil && !isText(reason) {
+		return ""
+	}
+	return keyOf(id)
+}
+
 // inFlight reports whether a request with this id has not been answered yet: basic/index, heading Requests.
 func (c *conn) inFlight(id []byte) bool {
 	c.mu.Lock()
@@ -279,7 +308,6 @@ func (c *conn) respond(response []byte) {
 	defer c.mu.Unlock()
 	if c.waitForRoom(nil); !c.closed {
 		c.put(response)
-		c.flushMuch()
 	}
 }
 
@@ -289,16 +317,6 @@ func (c *conn) respondResult(id, result []byte) {
 	defer c.mu.Unlock()
 	if c.waitForRoom(nil); !c.closed {
 		c.out = append(appendResult(c.out, id, result), '\n')
-		c.flushMuch()
-	}
-}
-
-// flushAt is how much output a reader with more input to serve gathers.
-const flushAt = 64 << 10
-
-func (c *conn) flushMuch() {
-	if len(c.out) >= flushAt {
-		c.flushNow()
 	}
 }
 
@@ -363,7 +381,7 @@ func (c *conn) begin(l *lane, t *task) {
 	t.size, t.ctx.Context = len(l.msg.line), c.ctx
 	t.call.progress = newProgress(t)
 	if t.lock = &c.mu; t.call.progress != nil || t.call.tool == nil {
-		t.send = func(message []byte) { c.send(t, message) }
+		t.send = func(next func() []byte) { c.send(t, next) }
 	}
 	if c.admit(l, t) {
 		l.state.Store(laneRunning)
@@ -394,7 +412,6 @@ func (c *conn) admit(l *lane, t *task) (inline bool) {
 	case !c.waitForPlace(t.size):
 		c.waitForRoom(nil)
 		c.put(appendError(nil, t.id, &Error{Code: CodeInternalError, Message: "Too many requests in flight"}))
-		c.flushMuch()
 	case tool != nil:
 		c.enter(t)
 		c.takePlace(t)
@@ -438,7 +455,11 @@ func (c *conn) startWaiting() {
 // maxPatience; the end of input and cancellations stand behind the request that waits here.
 func (c *conn) waitForPlace(size int) bool {
 	if c.crowded(size) {
-		c.flushNow()
+		go func() { // it may take long
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.flushNow()
+		}()
 	}
 	for c.crowded(size) && !c.closed && c.err == nil {
 		patience := maxPatience - time.Since(c.lastPlace)
@@ -495,9 +516,9 @@ func (c *conn) cancel(key idKey) {
 }
 
 // send writes a notification that belongs to a task, unless the task is over.
-func (c *conn) send(t *task, message []byte) {
+func (c *conn) send(t *task, next func() []byte) {
 	if c.waitForRoom(t); !t.over && !c.closed {
-		c.put(message)
+		c.put(next())
 		c.flushNow()
 	}
 }
@@ -530,12 +551,9 @@ func (c *conn) finished(t *task, response []byte) {
 		t.call.tool.slow.Store(t.lane != nil || time.Since(t.started) > handOver)
 		c.startWaiting()
 	}
-	if inline {
-		c.flushMuch()
-	} else {
+	if !inline {
 		c.flushNow()
 	}
-	c.changed()
 }
 
 // conclude writes the last messages of a task: the progress that waits, the response, and, where the server ends a

@@ -115,13 +115,14 @@ type ResourceLink struct {
 	Title       string // optional, as is the rest
 	Description string
 	MIMEType    string
-	Size        json.RawMessage // in bytes; a number, or nil
+	Size        json.RawMessage // in bytes; an integer, or nil
 	Icons       json.RawMessage // an array, or nil
 	Annotations json.RawMessage
 	Meta        json.RawMessage
 }
 
-// An EmbeddedResource is a resource itself: its text or, where Blob is not nil, its bytes, which are sent in base64.
+// An EmbeddedResource is a resource itself: its text or, where Blob is not nil, its bytes, which are sent in base64. (The
+// page would have a server that embeds resources serve them too, which servers of this package do not.)
 type EmbeddedResource struct {
 	URI          string
 	MIMEType     string // optional
@@ -163,7 +164,7 @@ func (c ResourceLink) encode(e *encoder) {
 	e.option("title", c.Title)
 	e.option("description", c.Description)
 	e.option("mimeType", c.MIMEType)
-	e.raw("size", c.Size, isNumber)
+	e.raw("size", c.Size, isInteger)
 	e.raw("icons", c.Icons, isArray)
 	e.common(c.Annotations, c.Meta)
 }
@@ -304,13 +305,27 @@ func Typed[In any](f func(ctx context.Context, call *Call, in In) (*Result, erro
 		var in In
 		err := json.Unmarshal(exactly(call.Arguments, call.tool.properties), &in)
 		if wrong := new(json.UnmarshalTypeError); errors.As(err, &wrong) { // its text has all of the value
-			err = fmt.Errorf("/%s: %s does not fit into a Go %v", strings.ReplaceAll(wrong.Field, ".", "/"), clip(wrong.Value), wrong.Type)
+			err = fmt.Errorf("/%s: %s does not fit into a Go %v", call.tool.pointer(wrong.Field), clip(wrong.Value), wrong.Type)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("Invalid arguments:\n%w", err)
 		}
 		return f(ctx, call, in)
 	}
+}
+
+// pointer makes a JSON Pointer, but for its first slash, of a path of fields, the first under the name of its property.
+func (t *tool) pointer(path string) string {
+	first, rest, more := strings.Cut(path, ".")
+	for _, property := range t.properties {
+		if strings.EqualFold(property, first) {
+			first = property
+		}
+	}
+	if more {
+		first += "/" + strings.ReplaceAll(rest, ".", "/")
+	}
+	return first
 }
 
 // exactly leaves out the members of an object that are not among these names, but would be in another case.
@@ -374,7 +389,7 @@ func (s *Server) page(from int) []byte {
 	e.text("resultType", "complete")
 	e.open("tools", '[')
 	for _, name := range s.names[from:to] {
-		e.json("", s.tools[name].json)
+		e.item(string(s.tools[name].json))
 	}
 	e.close(']')
 	if to < len(s.names) {
@@ -394,9 +409,9 @@ func parseCursor(cursor []byte) (after string, ok bool) {
 	if !isText(cursor) {
 		return "", false
 	}
-	text, err := base64.RawURLEncoding.Strict().DecodeString(unquote(cursor))
+	text, good := decode64(unquote(cursor))
 	after, ok = strings.CutPrefix(string(text), cursorPrefix)
-	return after, err == nil && ok && isToolName(after)
+	return after, good && ok && isToolName(after)
 }
 
 // openCall checks the params of tools/call and finds the tool: server/tools, heading Error Handling, protocol errors.
@@ -506,16 +521,24 @@ func (s *Server) runTool(ctx context.Context, t *task, e *encoder) *Error {
 	return nil
 }
 
+// codes are those of the reserved range that have a meaning here: basic/index, heading Error Codes.
+var codes = []int{CodeParseError, CodeInvalidRequest, CodeMethodNotFound, CodeInvalidParams, CodeInternalError,
+	CodeMissingRequiredClientCapability, CodeUnsupportedProtocolVersion}
+
 // failed writes the result for a handler's error, unless that is one that the client gets as an error.
 func (s *Server) failed(t *task, e *encoder, err error) *Error {
 	var failure *Error
 	var question *InputRequired
 	switch {
 	case errors.As(err, &failure):
-		if failure.Data != nil && checkJSON(failure.Data) != nil {
+		if reserved := -32768 <= failure.Code && failure.Code <= -32000; reserved && !slices.Contains(codes, failure.Code) {
+			return s.internalError(t, fmt.Errorf("an error with a reserved code: %w", err))
+		}
+		data := mendUTF8(failure.Data)
+		if data != nil && checkJSON(data) != nil {
 			return s.internalError(t, fmt.Errorf("error data that is not JSON: %w", err))
 		}
-		return failure
+		return &Error{failure.Code, failure.Message, data}
 	case errors.As(err, &question):
 		if e.question(question); e.err == nil {
 			failure = question.refusal(t.call.Meta.Capabilities)
@@ -542,12 +565,12 @@ func (e *encoder) result(r *Result, output *Schema) {
 			e.fail(errors.New("content of no kind"))
 			return
 		}
-		e.open("", '{')
+		e.item("{")
 		c.encode(e)
 		e.close('}')
 	}
 	if len(r.Content) == 0 && len(structured) > 0 {
-		e.open("", '{')
+		e.item("{")
 		TextContent{Text: string(appendCompact(nil, structured))}.encode(e)
 		e.close('}')
 	}

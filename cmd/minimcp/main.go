@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"example.com/minimcp"
@@ -32,27 +33,20 @@ func main() {
 
 // run does what the arguments say and returns the exit status.
 func run(args []string) int {
-	command := ""
-	for i, arg := range args {
-		if i > 0 {
-			command += " "
-		}
-		command += arg
-	}
 	var err error
-	switch command {
-	case "", "-legacy":
-		err = serve(command == "-legacy")
-	case "demo", "demo -raw":
-		err = demo(os.Stdout, command == "demo -raw")
-	case "validate":
+	switch command := strings.Join(args, "\x00"); {
+	case len(args) == 0, command == "-legacy":
+		err = serve(len(args) > 0)
+	case command == "demo", command == "demo\x00-raw":
+		err = demo(os.Stdout, len(args) > 1)
+	case command == "validate":
 		err = validate(os.Stdin, os.Stdout)
-	case "-h", "-help", "--help":
+	case command == "-h", command == "-help", command == "--help":
 		fmt.Print(usage)
-	case "-version", "--version":
+	case command == "-version", command == "--version":
 		fmt.Println("minimcp", version, "(MCP "+mcp.ProtocolVersion+")")
 	default:
-		fmt.Fprintf(os.Stderr, "minimcp: unknown arguments: %s\n\n%s", command, usage)
+		fmt.Fprintf(os.Stderr, "minimcp: unknown arguments: %s\n\n%s", strings.Join(args, " "), usage)
 		return 2
 	}
 	if err != nil {

@@ -1,0 +1,667 @@
+package mcp
+
+// tools_test.go: tools that are registered, listed page by page, and called: what a handler may return, and what becomes
+// of it.
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestAddTool: what is registered is refused with a reason, or comes out of tools/list compacted and otherwise as it was.
+func TestAddTool(t *testing.T) {
+	raw := func(s string) json.RawMessage { return json.RawMessage(s) }
+	object := raw(`{"type":"object"}`)
+	t.Run("refused", func(t *testing.T) {
+		for _, row := range []struct {
+			rule string
+			tool Tool
+			want string
+		}{
+			{"no name", Tool{}, `tool "": a name is 1 to 128 of A-Z a-z 0-9 _ - .`},
+			{"a space in the name", Tool{Name: "a b"}, `tool "a b": a name is 1 to 128 of A-Z a-z 0-9 _ - .`},
+			{"a letter of another script", Tool{Name: "é"}, `tool "é": a name is 1 to 128 of A-Z a-z 0-9 _ - .`},
+			{"a slash", Tool{Name: "a/b"}, `tool "a/b": a name is 1 to 128 of A-Z a-z 0-9 _ - .`},
+			{"other signs near the letters", Tool{Name: "a@["}, `tool "a@[": a name is 1 to 128 of A-Z a-z 0-9 _ - .`},
+			{"a NUL byte", Tool{Name: "a\x00"}, `tool "a\x00": a name is 1 to 128 of A-Z a-z 0-9 _ - .`},
+			{"129 characters", Tool{Name: strings.Repeat("x", 129)}, `tool "` + strings.Repeat("x", 61) + `…": a name is 1 to 128 of A-Z a-z 0-9 _ - .`},
+			{"a name that is taken", Tool{Name: "taken"}, `tool "taken": the name is taken`},
+			{"an input schema that is not JSON", Tool{Name: "a", InputSchema: raw(`{"type":"object"`)}, `tool "a": input schema: `},
+			{"an input schema of another type", Tool{Name: "a", InputSchema: raw(`{"type":"string"}`)}, `tool "a": input schema: "type":"object" is missing at the root`},
+			{"an input schema without a type", Tool{Name: "a", InputSchema: raw(`{}`)}, `tool "a": input schema: "type":"object" is missing at the root`},
+			{"an input schema of two types", Tool{Name: "a", InputSchema: raw(`{"type":["object","null"]}`)}, `tool "a": input schema: "type":"object" is missing at the root`},
+			{"an input schema true", Tool{Name: "a", InputSchema: raw(`true`)}, `tool "a": input schema: "type":"object" is missing at the root`},
+			{"a keyword that is not known", Tool{Name: "a", InputSchema: raw(`{"type":"object","properties":{"a":{"typo":"string"}}}`)}, `tool "a": input schema: `},
+			{"an output schema that is not one", Tool{Name: "a", OutputSchema: raw(`{"type":"objekt"}`)}, `tool "a": output schema: `},
+			{"an output schema that is no object", Tool{Name: "a", OutputSchema: raw(`true`)}, `tool "a": outputSchema is of the wrong kind`},
+			{"annotations that are an array", Tool{Name: "a", Annotations: raw(`[]`)}, `tool "a": annotations is of the wrong kind`},
+			{"annotations that are not JSON", Tool{Name: "a", Annotations: raw(`{"a":}`)}, `tool "a": annotations: not JSON, at byte 5: want a value`},
+			{"annotations with a duplicate", Tool{Name: "a", Annotations: raw(`{"a":1,"a":1}`)}, `tool "a": annotations: a member name twice in one object, at byte 8`},
+			{"icons that are an object", Tool{Name: "a", Icons: raw(`{}`)}, `tool "a": icons is of the wrong kind`},
+			{"icons that are null", Tool{Name: "a", Icons: raw(`null`)}, `tool "a": icons is of the wrong kind`},
+			{"_meta that is a string", Tool{Name: "a", Meta: raw(`"x"`)}, `tool "a": _meta is of the wrong kind`},
+		} {
+			t.Run(row.rule, func(t *testing.T) {
+				s := withTool(t, emptyServer(Options{}), "taken", boom)
+				before := ask(t, s, requestOf("1", "tools/list", ""))
+				err := s.AddTool(row.tool, boom)
+				if err == nil || !strings.HasPrefix(err.Error(), row.want) || strings.HasSuffix(row.want, ": ") == (err.Error() == row.want) {
+					t.Errorf("got  %v\nwant %s", err, row.want)
+				}
+				if after := ask(t, s, requestOf("1", "tools/list", "")); after != before {
+					t.Errorf("the list has changed: %s", after)
+				}
+			})
+		}
+		if err := emptyServer(Options{}).AddTool(Tool{Name: "a"}, nil); err == nil || err.Error() != `tool "a": there is no handler` {
+			t.Error(err)
+		}
+	})
+	t.Run("accepted", func(t *testing.T) {
+		for _, row := range []struct {
+			rule  string
+			tool  Tool
+			entry string
+		}{
+			{"a name alone takes no arguments", Tool{Name: "a"}, `{"name":"a","inputSchema":{"type":"object","additionalProperties":false}}`},
+			{"a name of every kind of character", Tool{Name: "aZ09_-.", InputSchema: object}, `{"name":"aZ09_-.","inputSchema":{"type":"object"}}`},
+			{"128 characters", Tool{Name: strings.Repeat("x", 128), InputSchema: object}, `{"name":"` + strings.Repeat("x", 128) + `","inputSchema":{"type":"object"}}`},
+			{"everything", Tool{
+				Name: "a", Title: "T <>&", Description: "d\u2028\xff",
+				InputSchema:  raw(" { \"type\" : \"object\",\n\t\"properties\": {\"\\u0061\": {\"default\": 1.50e1, \"title\": \"x  y\"}} } "),
+				OutputSchema: raw("{\"type\" : [ \"array\" , \"null\" ]}\r\n"),
+				Annotations:  raw(`{ "title" : "\u00e9 é", "readOnlyHint" : true, "x-other": 1e2 }`),
+				Icons:        raw(`[ {"src":"https://example.com/a.png", "sizes": [ "48x48" ]} ]`),
+				Meta:         raw("{ \"com.example/a\u2028\" : \"\u2029\" }"),
+			}, `{"name":"a","title":"T <>&","description":"d\u2028` + "\uFFFD" + `",` +
+				`"inputSchema":{"type":"object","properties":{"\u0061":{"default":1.50e1,"title":"x  y"}}},"outputSchema":{"type":["array","null"]},` +
+				`"annotations":{"title":"\u00e9 é","readOnlyHint":true,"x-other":1e2},"icons":[{"src":"https://example.com/a.png","sizes":["48x48"]}],` +
+				`"_meta":{"com.example/a\u2028":"\u2029"}}`},
+		} {
+			t.Run(row.rule, func(t *testing.T) {
+				s := emptyServer(Options{})
+				if err := s.AddTool(row.tool, boom); err != nil {
+					t.Fatal(err)
+				}
+				compare(t, talk(t, s, requestOf("1", "tools/list", "")),
+					[]string{success("1", `{"resultType":"complete","tools":[`+row.entry+`],"ttlMs":300000,"cacheScope":"public",`+standardInfo+`}`)})
+			})
+		}
+	})
+	t.Run("what was given may be changed afterwards", func(t *testing.T) {
+		s := emptyServer(Options{})
+		schema := []byte(`{"type":"object","required":["a"]}`)
+		if err := s.AddTool(Tool{Name: "a", InputSchema: schema}, boom); err != nil {
+			t.Fatal(err)
+		}
+		for i := range schema {
+			schema[i] = 'x'
+		}
+		if got := ask(t, s, toolCall("1", "a", `{"a":1}`)); got != toolError("1", "city not found") {
+			t.Error(got)
+		}
+		if got := ask(t, s, toolCall("1", "a", `{}`)); !strings.Contains(got, "/a: missing") {
+			t.Error(got)
+		}
+	})
+	t.Run("a tool with no schema takes no arguments", func(t *testing.T) {
+		s := emptyServer(Options{})
+		s.AddTool(Tool{Name: "a"}, boom)
+		if got := ask(t, s, toolCall("1", "a", `{"x":1}`)); !strings.Contains(got, "/x: not expected") {
+			t.Error(got)
+		}
+	})
+}
+
+// list asks for pages until there is no more, and gives the names on each.
+func list(t *testing.T, s *Server, cursor string) (pages [][]string) {
+	t.Helper()
+	for {
+		params := ""
+		if cursor != "" {
+			params = `"cursor":` + quote(cursor)
+		}
+		var answer struct {
+			Result struct {
+				Tools      []struct{ Name string }
+				NextCursor string
+			}
+			Error *Error
+		}
+		if err := json.Unmarshal([]byte(ask(t, s, requestOf("1", "tools/list", params))), &answer); err != nil || answer.Error != nil {
+			t.Fatal(err, answer.Error)
+		}
+		var names []string
+		for _, tool := range answer.Result.Tools {
+			names = append(names, tool.Name)
+		}
+		pages = append(pages, names)
+		if cursor = answer.Result.NextCursor; cursor == "" {
+			return pages
+		}
+	}
+}
+
+func TestListTools(t *testing.T) {
+	const line = `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{META}}`
+	empty := func(scope string) []string {
+		return []string{success("1", `{"resultType":"complete","tools":[],"ttlMs":300000,"cacheScope":"`+scope+`",`+standardInfo+`}`)}
+	}
+	t.Run("no tools", func(t *testing.T) {
+		compare(t, talk(t, emptyServer(Options{}), line), empty("public"))
+		compare(t, talk(t, emptyServer(Options{Private: true}), line), empty("private"))
+	})
+	t.Run("sorted by name, byte by byte", func(t *testing.T) {
+		s := emptyServer(Options{})
+		for _, name := range []string{"b", "a", "B", "a.b", "10", "9", "_", "aa"} {
+			withTool(t, s, name, boom)
+		}
+		if diff := cmp.Diff([][]string{{"10", "9", "B", "_", "a", "a.b", "aa", "b"}}, list(t, s, "")); diff != "" {
+			t.Error(diff)
+		}
+	})
+	t.Run("pages of every size", func(t *testing.T) {
+		var names []string
+		for n := range 7 {
+			names = append(names, fmt.Sprintf("tool%d", n))
+		}
+		for size := -1; size <= 8; size++ {
+			s := emptyServer(Options{PageSize: size})
+			for _, name := range names {
+				withTool(t, s, name, boom)
+			}
+			want := [][]string{names}
+			if size > 0 {
+				want = slices.Collect(slices.Chunk(names, size))
+			}
+			if diff := cmp.Diff(want, list(t, s, "")); diff != "" {
+				t.Errorf("pages of %d: %s", size, diff)
+			}
+		}
+	})
+	t.Run("a page, to the byte", func(t *testing.T) {
+		s := emptyServer(Options{PageSize: 1})
+		withTool(t, withTool(t, s, "a", boom), "b", boom)
+		compare(t, talk(t, s, line), []string{success("1", `{"resultType":"complete","tools":[{"name":"a","inputSchema":{"type":"object"}}],`+
+			`"nextCursor":"`+cursorAfter("a")+`","ttlMs":300000,"cacheScope":"public",`+standardInfo+`}`)})
+		compare(t, talk(t, s, requestOf("1", "tools/list", `"cursor":"`+cursorAfter("a")+`"`)),
+			[]string{success("1", `{"resultType":"complete","tools":[{"name":"b","inputSchema":{"type":"object"}}],"ttlMs":300000,"cacheScope":"public",`+standardInfo+`}`)})
+	})
+	t.Run("a cursor works when its tool is gone, and finds what is new", func(t *testing.T) {
+		s := emptyServer(Options{PageSize: 2})
+		for _, name := range []string{"a", "c", "e", "g"} {
+			withTool(t, s, name, boom)
+		}
+		cursor := cursorAfter("c")
+		if s.RemoveTool("c"); !cmp.Equal(list(t, s, cursor), [][]string{{"e", "g"}}) {
+			t.Error(list(t, s, cursor))
+		}
+		withTool(t, s, "d", boom)
+		if diff := cmp.Diff([][]string{{"d", "e"}, {"g"}}, list(t, s, cursor)); diff != "" {
+			t.Error(diff)
+		}
+		for _, name := range []string{"d", "e", "g"} {
+			s.RemoveTool(name)
+		}
+		if diff := cmp.Diff([][]string{nil}, list(t, s, cursor)); diff != "" {
+			t.Error(diff)
+		}
+	})
+	t.Run("a cursor works with another server and another page size", func(t *testing.T) {
+		first, second := emptyServer(Options{PageSize: 1}), emptyServer(Options{})
+		for _, name := range []string{"a", "b", "c"} {
+			withTool(t, first, name, boom)
+			withTool(t, second, name, boom)
+		}
+		if diff := cmp.Diff([][]string{{"b", "c"}}, list(t, second, cursorAfter("a"))); diff != "" {
+			t.Error(diff)
+		}
+	})
+	t.Run("a cursor in other letters is the same string", func(t *testing.T) {
+		s := emptyServer(Options{})
+		withTool(t, withTool(t, s, "a", boom), "b", boom)
+		escaped := fmt.Sprintf(`"\u%04x%s"`, cursorAfter("a")[0], cursorAfter("a")[1:])
+		got := ask(t, s, requestOf("1", "tools/list", `"cursor":`+escaped))
+		if want := ask(t, s, requestOf("1", "tools/list", `"cursor":"`+cursorAfter("a")+`"`)); got != want || !strings.Contains(got, `"b"`) {
+			t.Error(got)
+		}
+	})
+	t.Run("any other cursor is refused", func(t *testing.T) {
+		s := testServer(t, Options{PageSize: 1})
+		good := cursorAfter("add")
+		for _, cursor := range []string{
+			`""`, `null`, `7`, `{}`, `[]`, `true`, `"add"`, `"` + good + `="`, `"` + good + ` "`, `" ` + good + `"`, `"` + good[1:] + `"`,
+			`"` + good[:len(good)-1] + `"`, `"` + strings.ToLower(good) + `"`, `"` + good[:4] + `\n` + good[4:] + `"`, `"` + good + `\r\n"`,
+			`"` + cursorAfter("") + `"`, `"` + cursorAfter("a b") + `"`, `"` + cursorAfter(strings.Repeat("x", 129)) + `"`, `"\ud800"`,
+			`"` + strings.Repeat("A", 100_000) + `"`,
+		} {
+			want := failure("1", -32602, "Invalid params: cursor is not one that this server gave")
+			if got := ask(t, s, requestOf("1", "tools/list", `"cursor":`+cursor)); got != want {
+				t.Errorf("%.60s: %.300s", cursor, got)
+			}
+		}
+	})
+	t.Run("the list is renewed on every change", func(t *testing.T) {
+		s := emptyServer(Options{})
+		for range 2 {
+			if diff := cmp.Diff([][]string{nil}, list(t, s, "")); diff != "" {
+				t.Error(diff)
+			}
+			withTool(t, s, "a", boom)
+			if diff := cmp.Diff([][]string{{"a"}}, list(t, s, "")); diff != "" {
+				t.Error(diff)
+			}
+			withTool(t, s, "b", boom)
+			if diff := cmp.Diff([][]string{{"a", "b"}}, list(t, s, "")); diff != "" {
+				t.Error(diff)
+			}
+			if s.RemoveTool("c") || !s.RemoveTool("a") || !s.RemoveTool("b") || s.RemoveTool("b") {
+				t.Error("RemoveTool says what is not so")
+			}
+		}
+	})
+	t.Run("a tool that is removed is unknown, and may come back as another", func(t *testing.T) {
+		s := testServer(t, Options{})
+		s.RemoveTool("echo")
+		if got := ask(t, s, toolCall("1", "echo", `{"text":"a"}`)); got != failure("1", -32602, "Unknown tool: echo") {
+			t.Error(got)
+		}
+		withTool(t, s, "echo", boom)
+		if got := ask(t, s, toolCall("1", "echo", `{"text":"a"}`)); got != toolError("1", "city not found") {
+			t.Error(got)
+		}
+	})
+	t.Run("while tools come and go", func(t *testing.T) {
+		s := testServer(t, Options{PageSize: 2})
+		var wg sync.WaitGroup
+		for worker := range 4 {
+			wg.Go(func() {
+				name := "tool" + strconv.Itoa(worker)
+				for range 100 {
+					s.AddTool(Tool{Name: name}, boom)
+					ask(t, s, requestOf("1", "tools/list", ""))
+					ask(t, s, requestOf("1", "tools/list", `"cursor":"`+cursorAfter(name)+`"`))
+					ask(t, s, toolCall("1", name, "{}"))
+					s.RemoveTool(name)
+				}
+			})
+		}
+		wg.Wait()
+		if got := list(t, s, ""); len(got) != 3 {
+			t.Error(got)
+		}
+	})
+}
+
+// TestContents: each kind of content, to the byte.
+func TestContents(t *testing.T) {
+	raw := func(s string) json.RawMessage { return json.RawMessage(s) }
+	for _, row := range []struct {
+		rule    string
+		content Content
+		wire    string
+	}{
+		{"text", TextContent{Text: "a"}, `{"type":"text","text":"a"}`},
+		{"no text", TextContent{}, `{"type":"text","text":""}`},
+		{"text with annotations", TextContent{Text: "a", Annotations: raw(` {"audience" : ["user"], "priority":0.50}`), Meta: raw(`{ }`)},
+			`{"type":"text","text":"a","annotations":{"audience":["user"],"priority":0.50},"_meta":{}}`},
+		{"text that is JSON already", TextContent{Raw: raw(`"\ud800\u0061"`), Text: "unused"}, `{"type":"text","text":"\ud800\u0061"}`},
+		{"such text with what must not leave", TextContent{Raw: raw("\"\u2028\xff<\"")}, `{"type":"text","text":"\u2028` + "\uFFFD" + `<"}`},
+		{"an image", ImageContent{Data: []byte{0, 0xFF, 0xFE}, MIMEType: "image/png"}, `{"type":"image","data":"AP/+","mimeType":"image/png"}`},
+		{"an image without data", ImageContent{MIMEType: "image/png", Annotations: raw(`{"priority":1}`), Meta: raw(`{"a":1}`)},
+			`{"type":"image","data":"","mimeType":"image/png","annotations":{"priority":1},"_meta":{"a":1}}`},
+		{"sound", AudioContent{Data: []byte("a"), MIMEType: "audio/wav", Annotations: raw(`{}`), Meta: raw(`{}`)},
+			`{"type":"audio","data":"YQ==","mimeType":"audio/wav","annotations":{},"_meta":{}}`},
+		{"a link", ResourceLink{URI: "file:///a", Name: "a"}, `{"type":"resource_link","uri":"file:///a","name":"a"}`},
+		{"a link with everything", ResourceLink{URI: "file:///a?b&c", Name: "a", Title: "t", Description: "d", MIMEType: "text/plain",
+			Size: raw("12"), Icons: raw(`[{"src":"data:,"}]`), Annotations: raw(`{"lastModified":"2026-07-28T00:00:00Z"}`), Meta: raw(`{"a":[ ]}`)},
+			`{"type":"resource_link","uri":"file:///a?b&c","name":"a","title":"t","description":"d","mimeType":"text/plain","size":12,` +
+				`"icons":[{"src":"data:,"}],"annotations":{"lastModified":"2026-07-28T00:00:00Z"},"_meta":{"a":[]}}`},
+		{"a resource that is text", EmbeddedResource{URI: "file:///a", Text: "a\nb"}, `{"type":"resource","resource":{"uri":"file:///a","text":"a\nb"}}`},
+		{"a resource that is bytes", EmbeddedResource{URI: "file:///a", MIMEType: "image/png", Blob: []byte{0xFB}, ResourceMeta: raw(`{"a":1}`), Annotations: raw(`{}`), Meta: raw(`{"b":2}`)},
+			`{"type":"resource","resource":{"uri":"file:///a","mimeType":"image/png","blob":"+w==","_meta":{"a":1}},"annotations":{},"_meta":{"b":2}}`},
+		{"a resource without bytes", EmbeddedResource{URI: "file:///a", Blob: []byte{}}, `{"type":"resource","resource":{"uri":"file:///a","blob":""}}`},
+	} {
+		t.Run(row.rule, func(t *testing.T) {
+			s := withTool(t, emptyServer(Options{}), "x", func(context.Context, *Call) (*Result, error) {
+				return &Result{Content: []Content{row.content, TextContent{Text: "and"}}}, nil
+			})
+			compare(t, talk(t, s, toolCall("1", "x", "{}")),
+				[]string{success("1", `{"resultType":"complete","content":[`+row.wire+`,{"type":"text","text":"and"}],"isError":false,`+standardInfo+`}`)})
+		})
+	}
+}
+
+// TestResults: what a handler returns, and what the client gets. A result that breaks the rules is an internal error,
+// whose details are in the log and nowhere else.
+func TestResults(t *testing.T) {
+	raw := func(s string) json.RawMessage { return json.RawMessage(s) }
+	internal := failure("1", -32603, "Internal error")
+	result := func(members string) string {
+		return success("1", `{"resultType":"complete",`+members+`,`+standardInfo+`}`)
+	}
+	const numberSchema = `{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`
+	for _, row := range []struct {
+		rule   string
+		output string // the output schema
+		result *Result
+		err    error
+		wire   string
+		log    string // has to be in the log; "" that nothing is
+	}{
+		{rule: "a text", result: Text("a"), wire: result(`"content":[{"type":"text","text":"a"}],"isError":false`)},
+		{rule: "nothing to say", result: &Result{}, wire: result(`"content":[],"isError":false`)},
+		{rule: "an error that the tool words itself", result: &Result{Content: []Content{TextContent{Text: "a"}}, IsError: true}, wire: toolError("1", "a")},
+		{rule: "an error without words", result: &Result{IsError: true}, wire: result(`"content":[],"isError":true`)},
+		{rule: "structured content has a twin in text", result: &Result{StructuredContent: raw(` {"a" : [1.0, "\u0062"]} `)},
+			wire: result(`"content":[{"type":"text","text":"{\"a\":[1.0,\"\\u0062\"]}"}],"structuredContent":{"a":[1.0,"\u0062"]},"isError":false`)},
+		{rule: "unless the tool gives content", result: &Result{Content: []Content{TextContent{Text: "x"}}, StructuredContent: raw(`{}`)},
+			wire: result(`"content":[{"type":"text","text":"x"}],"structuredContent":{},"isError":false`)},
+		{rule: "structured content may be null", result: &Result{StructuredContent: raw(`null`)},
+			wire: result(`"content":[{"type":"text","text":"null"}],"structuredContent":null,"isError":false`)},
+		{rule: "or a scalar", result: &Result{StructuredContent: raw(`7`)},
+			wire: result(`"content":[{"type":"text","text":"7"}],"structuredContent":7,"isError":false`)},
+		{rule: "structured content leaves safely", result: &Result{StructuredContent: raw("{\"a\u2028\":\"\xff<>&\"}")},
+			wire: result(`"content":[{"type":"text","text":"{\"a\\u2028\":\"` + "\uFFFD" + `<>&\"}"}],"structuredContent":{"a\u2028":"` + "\uFFFD" + `<>&"},"isError":false`)},
+		{rule: "structured content that is not JSON", result: &Result{StructuredContent: raw(`{"a":}`)}, wire: internal, log: "structuredContent: not JSON, at byte 5: want a value"},
+		{rule: "structured content with a duplicate", result: &Result{StructuredContent: raw(`{"a":1,"a":1}`)}, wire: internal, log: "a member name twice"},
+
+		{rule: "an output schema that is met", output: numberSchema, result: &Result{StructuredContent: raw(`{"n":1.0}`)},
+			wire: result(`"content":[{"type":"text","text":"{\"n\":1.0}"}],"structuredContent":{"n":1.0},"isError":false`)},
+		{rule: "an output schema that is not met", output: numberSchema, result: &Result{StructuredContent: raw(`{"n":"secret"}`)}, wire: internal, log: "/n"},
+		{rule: "an output schema and no structured content", output: numberSchema, result: Text("a"), wire: internal, log: "no structured content, though the tool has an output schema"},
+		{rule: "an output schema and null", output: numberSchema, result: &Result{StructuredContent: raw(`null`)}, wire: internal, log: "does not fit the output schema"},
+		{rule: "an output schema that null meets", output: `{"type":["object","null"]}`, result: &Result{StructuredContent: raw(`null`)},
+			wire: result(`"content":[{"type":"text","text":"null"}],"structuredContent":null,"isError":false`)},
+		{rule: "an output schema that null meets, and absence does not", output: `{"type":["object","null"]}`, result: &Result{}, wire: internal, log: "no structured content"},
+		{rule: "an error need not meet the output schema", output: numberSchema, result: &Result{IsError: true}, wire: result(`"content":[],"isError":true`)},
+		{rule: "nor does an error value", output: numberSchema, err: errors.New("a"), wire: toolError("1", "a")},
+
+		{rule: "_meta of the result", result: &Result{Meta: raw(` { "com.example/a" : [ 1 ] } `)},
+			wire: success("1", `{"resultType":"complete","content":[],"isError":false,"_meta":{"com.example/a":[1],"io.modelcontextprotocol/serverInfo":{"name":"test","version":"1.0.0"}}}`)},
+		{rule: "_meta that is empty", result: &Result{Meta: raw(`{}`)}, wire: result(`"content":[],"isError":false`)},
+		{rule: "_meta with a name that is empty", result: &Result{Meta: raw(`{"":1,"a":2}`)},
+			wire: success("1", `{"resultType":"complete","content":[],"isError":false,"_meta":{"":1,"a":2,"io.modelcontextprotocol/serverInfo":{"name":"test","version":"1.0.0"}}}`)},
+		{rule: "_meta leaves safely", result: &Result{Meta: raw("{\"a\u2028\":\"\u2029\xff\"}")},
+			wire: success("1", `{"resultType":"complete","content":[],"isError":false,"_meta":{"a\u2028":"\u2029`+"\uFFFD"+`","io.modelcontextprotocol/serverInfo":{"name":"test","version":"1.0.0"}}}`)},
+		{rule: "_meta that is no object", result: &Result{Meta: raw(`[]`)}, wire: internal, log: "_meta"},
+		{rule: "_meta that is not JSON", result: &Result{Meta: raw(`{`)}, wire: internal, log: "_meta"},
+		{rule: "_meta that would name another server", result: &Result{Meta: raw(`{"io.modelcontextprotocol\/serverInfo":{}}`)}, wire: internal, log: "serverInfo"},
+
+		{rule: "an error", err: errors.New("it broke\n"), wire: toolError("1", "it broke\n")},
+		{rule: "an error beside a result", result: Text("a"), err: errors.New("b"), wire: toolError("1", "b")},
+		{rule: "an error of the package", err: &Error{Code: -32602, Message: "no"}, wire: failure("1", -32602, "no")},
+		{rule: "with data", err: &Error{Code: 42, Message: "no", Data: raw("{ \"a\":\"\u2028\" }")}, wire: failure("1", 42, "no", `{"a":"\u2028"}`)},
+		{rule: "with data that is null", err: &Error{Code: 42, Message: "no", Data: raw(`null`)}, wire: failure("1", 42, "no", `null`)},
+		{rule: "with data that is not UTF-8", err: &Error{Code: 42, Message: "no", Data: raw("\"\xff\"")}, wire: failure("1", 42, "no", "\"\uFFFD\"")},
+		{rule: "with data that is not JSON", err: &Error{Code: 42, Message: "no", Data: raw(`{`)}, wire: internal, log: "error data that is not JSON"},
+		{rule: "wrapped", err: fmt.Errorf("context: %w", &Error{Code: 42, Message: "no"}), wire: failure("1", 42, "no")},
+		{rule: "a capability that is missing", err: MissingClientCapability(Sampling),
+			wire: failure("1", -32021, "Missing required client capability", `{"requiredCapabilities":{"sampling":{}}}`)},
+		{rule: "a code of a reserved range that means nothing", err: &Error{Code: -32001, Message: "no"}, wire: internal, log: "an error with a reserved code"},
+		{rule: "the last of that range", err: &Error{Code: -32768, Message: "no"}, wire: internal, log: "an error with a reserved code"},
+		{rule: "the first after it", err: &Error{Code: -32769, Message: "no"}, wire: failure("1", -32769, "no")},
+
+		{rule: "neither result nor error", wire: internal, log: "neither a result nor an error"},
+		{rule: "content of no kind", result: &Result{Content: []Content{TextContent{}, nil}}, wire: internal, log: "content of no kind"},
+		{rule: "a pointer to nothing", result: &Result{Content: []Content{(*TextContent)(nil)}}, wire: internal, log: "nil *TextContent"},
+		{rule: "raw text that is no text", result: &Result{Content: []Content{TextContent{Raw: raw(`1`)}}}, wire: internal, log: "text is of the wrong kind"},
+		{rule: "annotations that are no object", result: &Result{Content: []Content{ImageContent{Annotations: raw(`"secret"`)}}}, wire: internal, log: "annotations is of the wrong kind"},
+		{rule: "content with _meta that is no object", result: &Result{Content: []Content{AudioContent{Meta: raw(`null`)}}}, wire: internal, log: "_meta is of the wrong kind"},
+		{rule: "icons that are no array", result: &Result{Content: []Content{ResourceLink{Icons: raw(`{}`)}}}, wire: internal, log: "icons is of the wrong kind"},
+		{rule: "a size that is text", result: &Result{Content: []Content{ResourceLink{Size: raw(`"1"`)}}}, wire: internal, log: "size is of the wrong kind"},
+		{rule: "a size that is no integer", result: &Result{Content: []Content{ResourceLink{Size: raw(`1.5`)}}}, wire: internal, log: "size is of the wrong kind"},
+		{rule: "a resource's _meta that is no object", result: &Result{Content: []Content{EmbeddedResource{ResourceMeta: raw(`[]`)}}}, wire: internal, log: "_meta is of the wrong kind"},
+	} {
+		t.Run(row.rule, func(t *testing.T) {
+			var logged bytes.Buffer
+			s := emptyServer(Options{Log: log.New(&logged, "", 0)})
+			handler := func(context.Context, *Call) (*Result, error) { return row.result, row.err }
+			tool := Tool{Name: "x", InputSchema: raw(`{"type":"object"}`), OutputSchema: raw(row.output)}
+			if err := s.AddTool(tool, handler); err != nil {
+				t.Fatal(err)
+			}
+			compare(t, talk(t, s, toolCall("1", "x", "{}")), []string{row.wire})
+			if got := ask(t, s, toolCall("1", "x", "{}")); got != row.wire {
+				t.Errorf("HandleMessage: %s", got)
+			}
+			if got := logged.String(); (got == "") != (row.log == "") || !strings.Contains(got, row.log) || row.log != "" && !strings.Contains(got, "tool x") {
+				t.Errorf("the log has %q, want %q", got, row.log)
+			}
+		})
+	}
+}
+
+// TestHandlersThatDoNotReturn: a panic or the end of the goroutine is an internal error, and the server lives on.
+func TestHandlersThatDoNotReturn(t *testing.T) {
+	var nothing *Result
+	for _, row := range []struct {
+		rule string
+		end  func()
+		log  string
+	}{
+		{"a panic", func() { panic("a secret") }, "a secret"},
+		{"a panic with an error", func() { panic(errors.New("a secret")) }, "a secret"},
+		{"a panic with an error of the package", func() { panic(&Error{Code: 1, Message: "a secret"}) }, "a secret"},
+		{"a panic with nil", func() { panic(nil) }, "panic called with nil"},
+		{"a panic of the runtime", func() { _ = nothing.IsError }, "nil pointer"},
+		{"the end of its goroutine", runtime.Goexit, "did not return"},
+	} {
+		for _, wait := range []time.Duration{0, 5 * handOver} { // on the reader's goroutine, and on another
+			t.Run(fmt.Sprintf("%s after %v", row.rule, wait), func(t *testing.T) {
+				var logged bytes.Buffer
+				s := emptyServer(Options{Log: log.New(&logged, "", 0)})
+				withTool(t, s, "x", func(context.Context, *Call) (*Result, error) {
+					if wait > 0 {
+						time.Sleep(wait)
+					}
+					row.end()
+					return Text("not reached"), nil
+				})
+				var in, out []string
+				for n := range 10 {
+					id := strconv.Itoa(n)
+					in = append(in, toolCall(id, "x", "{}"), requestOf(`"`+id+`"`, "server/discover", ""))
+					out = append(out, failure(id, -32603, "Internal error"), discovered(`"`+id+`"`))
+				}
+				compareSorted(t, talk(t, s, in...), out)
+				if got := ask(t, s, in[0]); got != out[0] {
+					t.Errorf("HandleMessage: %s", got)
+				}
+				if got := logged.String(); strings.Count(got, "tool x: ") != 11 || !strings.Contains(got, row.log) || !strings.Contains(got, "tools_test.go") {
+					t.Errorf("the log has %.2000q", got)
+				}
+			})
+		}
+	}
+}
+
+// TestLogDefault: without an option the log is stderr.
+func TestLogDefault(t *testing.T) {
+	s := NewServer(Implementation{Name: "test", Version: "1"}, Options{})
+	if s.options.Log == nil || s.options.Log.Writer() == io.Discard || s.options.Log.Prefix() != "test: " {
+		t.Error(s.options.Log)
+	}
+}
+
+// TestArguments: what a handler gets is what the client sent.
+func TestArguments(t *testing.T) {
+	var got Call
+	var arguments, a, missing string
+	s := withTool(t, emptyServer(Options{}), "x", func(ctx context.Context, call *Call) (*Result, error) {
+		got = Call{Name: call.Name, RequestState: call.RequestState, Meta: Meta{
+			Capabilities: call.Meta.Capabilities, ClientCapabilities: bytes.Clone(call.Meta.ClientCapabilities), ClientInfo: bytes.Clone(call.Meta.ClientInfo),
+			ProgressToken: bytes.Clone(call.Meta.ProgressToken), LogLevel: bytes.Clone(call.Meta.LogLevel), Raw: bytes.Clone(call.Meta.Raw),
+		}}
+		arguments, a, missing = string(call.Arguments), string(call.Argument("a")), string(call.Argument("A"))
+		return Text("ok"), nil
+	})
+	const meta = `{"MCP/protocolVersion":"2026-07-28","MCP/clientCapabilities":{"elicitation":{}},"MCP/clientInfo":{"name":"n","version":"v"},"progressToken":1.0,"MCP/logLevel":"info","x":1}`
+	line := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"\u0078","arguments":{ "\u0061" : [1.50,  "\ud800"] },"requestState":"s\u0061\ud83d\ude00","_meta":` + meta + `}}`
+	for _, over := range []string{"HandleMessage", "Serve"} {
+		t.Run(over, func(t *testing.T) {
+			got = Call{}
+			if over == "Serve" {
+				talk(t, s, line)
+			} else {
+				ask(t, s, line)
+			}
+			if arguments != `{ "\u0061" : [1.50,  "\ud800"] }` || a != `[1.50,  "\ud800"]` || missing != "" {
+				t.Errorf("the arguments are %s, a is %s, A is %s", arguments, a, missing)
+			}
+			if got.Name != "x" || got.RequestState != "sa😀" {
+				t.Errorf("the name is %q, the state %q", got.Name, got.RequestState)
+			}
+			m := got.Meta
+			if m.Capabilities != ElicitationForm || string(m.ClientCapabilities) != `{"elicitation":{}}` || string(m.ClientInfo) != `{"name":"n","version":"v"}` ||
+				string(m.ProgressToken) != "1.0" || string(m.LogLevel) != `"info"` || string(m.Raw) != expand(meta) {
+				t.Errorf("_meta is %s %s %s %s %s", m.ClientCapabilities, m.ClientInfo, m.ProgressToken, m.LogLevel, m.Raw)
+			}
+		})
+	}
+	t.Run("none", func(t *testing.T) {
+		ask(t, s, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x",META}}`)
+		if arguments != "{}" || got.RequestState != "" || got.Meta.ClientInfo != nil || got.Meta.ProgressToken != nil || got.Meta.LogLevel != nil {
+			t.Errorf("the arguments are %s, the rest %+v", arguments, got)
+		}
+	})
+	t.Run("they stay as they are while other messages come in", func(t *testing.T) {
+		release := make(chan struct{})
+		s := withTool(t, testServer(t, Options{}), "keep", func(ctx context.Context, call *Call) (*Result, error) {
+			<-release
+			return &Result{Content: []Content{TextContent{Raw: call.Argument("text")}}}, nil
+		})
+		l := dial(t, s)
+		var want []string
+		for n := range 50 {
+			id := strconv.Itoa(n)
+			text := strings.Repeat(id, 1+n*97%3000)
+			l.send(toolCall(id, "keep", `{"text":"`+text+`"}`))
+			want = append(want, textResult(id, text))
+		}
+		l.send(toolCall(`"x"`, "echo", `{"text":"`+strings.Repeat("y", 200_000)+`"}`))
+		l.want(textResult(`"x"`, strings.Repeat("y", 200_000)))
+		close(release)
+		compareSorted(t, l.end(), want)
+	})
+}
+
+// TestArgumentErrors: the text for the model, which lists every problem.
+func TestArgumentErrors(t *testing.T) {
+	s := testServer(t, Options{})
+	const head = "Invalid arguments:\n"
+	for _, row := range []struct{ rule, tool, arguments, text string }{
+		{"one problem", "echo", `{"text":7}`, head + "/text: expected a string, got 7; send it in quotes"},
+		{"two problems", "add", `{"a":"1"}`, ""},
+		{"four problems", "get_weather", `{"days":2.5,"units":"k","x":1}`, head + "/location: missing, but required: expected a string\n" +
+			"/days: expected an integer, got 2.5\n" + "/units: expected \"c\" or \"f\", got \"k\"\n" + "/x: not expected; known are location, days, units"},
+	} {
+		t.Run(row.rule, func(t *testing.T) {
+			got := talk(t, s, toolCall("1", row.tool, row.arguments))
+			if row.text != "" {
+				compare(t, got, []string{toolError("1", row.text)})
+			} else if len(got) != 1 || strings.Count(got[0], `\n/`) != 2 {
+				t.Error(got)
+			}
+		})
+	}
+	t.Run("the handler does not run", func(t *testing.T) {
+		s := emptyServer(Options{})
+		err := s.AddTool(Tool{Name: "x", InputSchema: json.RawMessage(echoSchema)}, func(context.Context, *Call) (*Result, error) {
+			t.Error("it ran")
+			return nil, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		talk(t, s, toolCall("1", "x", "{}"))
+	})
+	t.Run("the text is short, whatever is wrong", func(t *testing.T) {
+		var many strings.Builder
+		for n := range 100_000 {
+			fmt.Fprintf(&many, `"k%d":0,`, n)
+		}
+		for _, arguments := range []string{
+			`{` + many.String() + `"location":"a"}`,
+			`{"location":"a","units":"` + strings.Repeat("x", 1<<20) + `"}`,
+			`{"location":"a","` + strings.Repeat("x", 1<<20) + `":1}`,
+			`{"location":"a","days":` + strings.Repeat("1", 1<<20) + `.5}`,
+		} {
+			if got := ask(t, s, toolCall("1", "get_weather", arguments)); len(got) > 20_000 || !strings.Contains(got, `"isError":true`) {
+				t.Errorf("%d bytes: %.300s", len(got), got)
+			}
+		}
+	})
+}
+
+// TestTyped: a handler of a Go value gets what the schema's properties hold, and nothing of a name that only resembles
+// one of theirs.
+func TestTyped(t *testing.T) {
+	type input struct {
+		Text  string
+		Count int
+		Other *string `json:"other"`
+	}
+	var got input
+	s := emptyServer(Options{})
+	schema := `{"type":"object","properties":{"text":{"type":"string"},"count":{"type":"number"},"K":{}}}`
+	err := s.AddTool(Tool{Name: "x", InputSchema: json.RawMessage(schema)}, Typed(func(ctx context.Context, call *Call, in input) (*Result, error) {
+		got = in
+		return Text("ok"), nil
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct{ rule, arguments, text string }{
+		{"a member", `{"text":"a"}`, "a"},
+		{"one in another case beside it", `{"text":"a","TEXT":"b"}`, "a"},
+		{"one in another case before it", `{"Text":"b","text":"a"}`, "a"},
+		{"one in another case alone", `{"Text":"b"}`, ""},
+		{"one in another case, written with escapes", `{"text":"a","\u0054ext":"b"}`, "a"},
+		{"written with escapes", `{"t\u0065xt":"a"}`, "a"},
+		{"beside a name that is empty", `{"":1,"text":"a","TEXT":"b"}`, "a"},
+		{"letters that fold to others", `{"text":"a","te\u0078t\u0000":"c"}`, "a"},
+	} {
+		t.Run(row.rule, func(t *testing.T) {
+			got = input{}
+			if answer := ask(t, s, toolCall("1", "x", row.arguments)); answer != textResult("1", "ok") || got.Text != row.text {
+				t.Errorf("the text is %q: %s", got.Text, answer)
+			}
+		})
+	}
+	t.Run("what Go cannot hold is a tool error", func(t *testing.T) {
+		if answer := ask(t, s, toolCall("1", "x", `{"count":1.5}`)); !strings.Contains(answer, `1.5 does not fit into a Go int`) || !strings.Contains(answer, `"isError":true`) {
+			t.Error(answer)
+		}
+	})
+	t.Run("and a short one", func(t *testing.T) {
+		if answer := ask(t, s, toolCall("1", "x", `{"count":`+strings.Repeat("1", 1<<20)+`}`)); len(answer) > 1000 || !strings.Contains(answer, `"isError":true`) {
+			t.Errorf("%d bytes: %.300s", len(answer), answer)
+		}
+	})
+}
+
+// TestStructured: a Go value as structured content.
+func TestStructured(t *testing.T) {
+	s := withTool(t, emptyServer(Options{}), "x", func(context.Context, *Call) (*Result, error) {
+		return Structured(map[string]any{"b": []int{1}, "a": nil})
+	})
+	withTool(t, s, "y", func(context.Context, *Call) (*Result, error) { return Structured(func() {}) })
+	compare(t, talk(t, s, toolCall("1", "x", "{}")), []string{success("1",
+		`{"resultType":"complete","content":[{"type":"text","text":"{\"a\":null,\"b\":[1]}"}],"structuredContent":{"a":null,"b":[1]},"isError":false,`+standardInfo+`}`)})
+	compare(t, talk(t, s, toolCall("1", "y", "{}")), []string{toolError("1", "json: unsupported type: func()")})
+}
