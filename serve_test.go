@@ -223,7 +223,7 @@ func TestSideBySide(t *testing.T) {
 	t.Run("a long burst of fast calls is never refused", func(t *testing.T) {
 		s := testServer(t, Options{})
 		var in, out []string
-		for n := range 20_000 {
+		for n := range 5000 {
 			id := strconv.Itoa(n)
 			in, out = append(in, toolCall(id, "add", `{"a":1,"b":2}`)), append(out, textResult(id, "3"))
 		}
@@ -232,7 +232,7 @@ func TestSideBySide(t *testing.T) {
 	t.Run("nor is one of calls that take a while", func(t *testing.T) {
 		insideGates(t, Options{}, func(t *testing.T, l *link, g *gates) {
 			var in, out []string
-			for n := range 5000 {
+			for n := range 3000 {
 				id := strconv.Itoa(n)
 				in, out = append(in, toolCall(id, "sleep", `{"ms":50}`)), append(out, textResult(id, "slept 50 ms"))
 			}
@@ -242,6 +242,40 @@ func TestSideBySide(t *testing.T) {
 			compareSorted(t, l.take(), out)
 		})
 	})
+	t.Run("nor is one whose client reads slowly, which pushes back", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			text := strings.Repeat("x", 1<<10)
+			s := withTool(t, emptyServer(Options{}), "slow", func(ctx context.Context, call *Call) (*Result, error) {
+				time.Sleep(time.Millisecond)
+				return Text(text), nil
+			})
+			l := dialSilent(t, s, t.Context())
+			l.out = io.NopCloser(&slowly{l.out, 100_000}) // bytes in a second: far less than the calls give
+			l.read()
+			var in, out []string
+			for n := range 3000 {
+				id := strconv.Itoa(n)
+				in, out = append(in, toolCall(id, "slow", "{}")), append(out, textResult(id, text))
+			}
+			l.send(in...)
+			time.Sleep(time.Hour)
+			synctest.Wait()
+			compareSorted(t, l.take(), out)
+			l.stop()
+		})
+	})
+}
+
+// slowly gives so many bytes in a second.
+type slowly struct {
+	r    io.Reader
+	rate int
+}
+
+func (r *slowly) Read(p []byte) (int, error) {
+	n, err := r.r.Read(p[:min(len(p), r.rate/100)])
+	time.Sleep(time.Second * time.Duration(n) / time.Duration(r.rate))
+	return n, err
 }
 
 // TestTooMany: what waits is bounded, in number and in bytes.
@@ -946,7 +980,7 @@ func TestPushBack(t *testing.T) {
 	} {
 		t.Run(row.rule, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				const calls, size = 4000, 4 << 10
+				const calls, size = 4000, 1 << 10
 				text := strings.Repeat("x", size)
 				s := withTool(t, testServer(t, Options{Instructions: text}), "slow", func(ctx context.Context, call *Call) (*Result, error) {
 					time.Sleep(2 * handOver)
