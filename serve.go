@@ -462,6 +462,11 @@ func (c *conn) waitForPlace(size int) bool {
 		}()
 	}
 	for c.crowded(size) && !c.closed && c.err == nil {
+		if c.full() { // the calls that run cannot end before the client reads
+			c.waitForRoom(nil)
+			c.lastPlace = time.Now()
+			continue
+		}
 		patience := maxPatience - time.Since(c.lastPlace)
 		if patience <= 0 {
 			return false
