@@ -82,7 +82,7 @@ func (s *Server) amendment(m *message) amendment {
 		return amendment{`{"code":-32601,`, "{}"}
 	case "initialize":
 		asked := func(version string) bool { return textIs(memberOf(m.at(slotParams), "protocolVersion"), version) }
-		e := encoder{buf: []byte(`{"capabilities":{"tools":{}},"serverInfo":` + string(s.serverInfo[len(MetaServerInfo)+len(`"":`):]))}
+		e := encoder{buf: []byte(`{"capabilities":{"tools":{}},"serverInfo":` + s.serverInfo[len(MetaServerInfo)+len(`"":`):])}
 		e.text("protocolVersion", legacyVersions[max(0, slices.IndexFunc(legacyVersions, asked))])
 		e.option("instructions", s.options.Instructions)
 		return amendment{`{"code":-32601,`, string(e.buf) + "}"}

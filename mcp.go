@@ -120,7 +120,7 @@ const (
 // of connections.
 type Server struct {
 	options    Options
-	serverInfo []byte // the member that names the server in the _meta of every result
+	serverInfo string // the member that names the server in the _meta of every result
 	discover   []byte // the result of server/discover
 
 	mu       sync.RWMutex
@@ -157,7 +157,7 @@ func setDefault[T int | time.Duration](option *T, value T) {
 }
 
 // serverInfo is the member that names the server in the _meta of every result.
-func serverInfo(info Implementation) []byte {
+func serverInfo(info Implementation) string {
 	e := encoder{buf: []byte(`"` + MetaServerInfo + `":{`)}
 	e.text("name", info.Name)
 	e.text("version", info.Version)
@@ -165,7 +165,7 @@ func serverInfo(info Implementation) []byte {
 	e.option("description", info.Description)
 	e.option("websiteUrl", info.WebsiteURL)
 	e.close('}')
-	return e.buf
+	return string(e.buf)
 }
 
 // discovery makes the result of server/discover, which never changes: server/discover, heading Response.
@@ -204,7 +204,7 @@ func (e *encoder) meta(s *Server, own []byte) {
 		own = appendCompact(nil, own)
 		e.buf = append(e.buf, own[1:len(own)-1]...)
 	}
-	e.item(string(s.serverInfo))
+	e.item(s.serverInfo)
 	e.close('}')
 }
 

@@ -529,7 +529,7 @@ func (s *Server) listen(ctx context.Context, t *task, e *encoder) {
 			e.text("resultType", "complete")
 			e.open("_meta", '{')
 			e.json(MetaSubscriptionID, t.id)
-			e.item(string(s.serverInfo))
+			e.item(s.serverInfo)
 			e.buf = append(e.buf, "}}}"...)
 			return
 		}

@@ -193,7 +193,7 @@ func (e *encoder) common(annotations, meta json.RawMessage) {
 // A tool is one that has been registered.
 type tool struct {
 	name       string
-	json       []byte // its entry in tools/list
+	json       string // its entry in tools/list
 	input      *Schema
 	properties []string // named at the root of the input schema
 	output     *Schema  // or nil
@@ -271,7 +271,7 @@ func register(t Tool, handler Handler) (*tool, error) {
 	e.raw("_meta", t.Meta, isObject)
 	e.close('}')
 	return &tool{
-		name: t.Name, json: e.buf, input: input, properties: propertyNames(t.InputSchema), output: output, handler: handler,
+		name: t.Name, json: string(e.buf), input: input, properties: propertyNames(t.InputSchema), output: output, handler: handler,
 	}, e.err
 }
 
@@ -303,15 +303,19 @@ func isToolName(name string) bool {
 func Typed[In any](f func(ctx context.Context, call *Call, in In) (*Result, error)) Handler {
 	return func(ctx context.Context, call *Call) (*Result, error) {
 		var in In
-		err := json.Unmarshal(exactly(call.Arguments, call.tool.properties), &in)
-		if wrong := new(json.UnmarshalTypeError); errors.As(err, &wrong) { // its text has all of the value
-			err = fmt.Errorf("/%s: %s does not fit into a Go %v", call.tool.pointer(wrong.Field), clip(wrong.Value), wrong.Type)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("Invalid arguments:\n%w", err)
+		if err := json.Unmarshal(exactly(call.Arguments, call.tool.properties), &in); err != nil {
+			return nil, call.tool.unfit(err)
 		}
 		return f(ctx, call, in)
 	}
+}
+
+// unfit is the error for arguments that a Go value cannot hold. The text of encoding/json's would have all of the value.
+func (t *tool) unfit(err error) error {
+	if wrong := new(json.UnmarshalTypeError); errors.As(err, &wrong) {
+		err = fmt.Errorf("/%s: %s does not fit into a Go %v", t.pointer(wrong.Field), clip(wrong.Value), wrong.Type)
+	}
+	return fmt.Errorf("Invalid arguments:\n%w", err)
 }
 
 // pointer makes a JSON Pointer, but for its first slash, of a path of fields, the first under the name of its property.
@@ -389,7 +393,7 @@ func (s *Server) page(from int) []byte {
 	e.text("resultType", "complete")
 	e.open("tools", '[')
 	for _, name := range s.names[from:to] {
-		e.item(string(s.tools[name].json))
+		e.item(s.tools[name].json)
 	}
 	e.close(']')
 	if to < len(s.names) {

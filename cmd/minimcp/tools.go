@@ -42,11 +42,9 @@ var addTool = mcp.Tool{
 	InputSchema: json.RawMessage(`{"type":"object","properties":{"a":{"type":"number"},"b":{"type":"number"}},"required":["a","b"]}`),
 }
 
-func add(ctx context.Context, call *mcp.Call, in struct{ A, B json.Number }) (*mcp.Result, error) {
-	a, errA := in.A.Float64()
-	b, errB := in.B.Float64()
-	sum := a + b
-	if errA != nil || errB != nil || math.IsInf(sum, 0) {
+func add(ctx context.Context, call *mcp.Call, in struct{ A, B float64 }) (*mcp.Result, error) {
+	sum := in.A + in.B
+	if math.IsInf(sum, 0) {
 		return nil, errors.New("the sum is too large for a 64-bit floating point number")
 	}
 	return mcp.Text(strconv.FormatFloat(sum, 'f', -1, 64)), nil
