@@ -1245,3 +1245,109 @@ func stress(t *testing.T, calls int, random *rand.Rand) {
 	}
 	t.Logf("%d calls, %d cancelled, %d of them too late", calls, len(cancelled), late)
 }
+
+// TestCallContext: the context of a call is one of the kind that everybody expects.
+func TestCallContext(t *testing.T) {
+	type key struct{}
+	var ctx context.Context
+	var late error
+	s := withTool(t, testServer(t, Options{}), "look", func(c context.Context, call *Call) (*Result, error) {
+		ctx = c
+		child, cancel := context.WithTimeout(c, time.Hour)
+		defer cancel()
+		stopped := make(chan struct{})
+		context.AfterFunc(c, func() { close(stopped) })
+		select {
+		case <-child.Done():
+		case <-time.After(time.Minute):
+			late = child.Err()
+			return Text("in time"), nil
+		}
+		<-stopped
+		late = child.Err()
+		return nil, late
+	})
+	inside := func(t *testing.T, test func(t *testing.T, l *link, cancel context.CancelCauseFunc)) {
+		t.Helper()
+		synctest.Test(t, func(t *testing.T) {
+			ctx, late = nil, nil
+			parent, cancel := context.WithCancelCause(context.WithValue(t.Context(), key{}, "value"))
+			l := dialInside(t, s, parent)
+			l.send(toolCall("1", "look", "{}"))
+			l.settle(time.Second)
+			if ctx.Err() != nil || ctx.Value(key{}) != "value" {
+				t.Errorf("while it runs: %v, %v", ctx.Err(), ctx.Value(key{}))
+			}
+			select {
+			case <-ctx.Done():
+				t.Error("done while it runs")
+			default:
+			}
+			test(t, l, cancel)
+			synctest.Wait()
+			<-ctx.Done()
+			<-ctx.Done() // again and again
+			if ctx.Err() != context.Canceled || context.Cause(ctx) == nil {
+				t.Errorf("afterwards: %v, %v", ctx.Err(), context.Cause(ctx))
+			}
+		})
+	}
+	t.Run("the call is cancelled", func(t *testing.T) {
+		inside(t, func(t *testing.T, l *link, cancel context.CancelCauseFunc) {
+			l.send(cancelOf("1"))
+			l.settle(time.Second)
+			if late != context.Canceled {
+				t.Errorf("the child's error is %v", late)
+			}
+		})
+	})
+	t.Run("the call is over", func(t *testing.T) {
+		inside(t, func(t *testing.T, l *link, cancel context.CancelCauseFunc) {
+			l.settle(time.Hour, textResult("1", "in time"))
+			if late != nil {
+				t.Errorf("the child's error is %v", late)
+			}
+		})
+	})
+	t.Run("the input ends", func(t *testing.T) {
+		inside(t, func(t *testing.T, l *link, cancel context.CancelCauseFunc) {
+			compare(t, l.end(), nil)
+			synctest.Wait()
+			if late != context.Canceled {
+				t.Errorf("the child's error is %v", late)
+			}
+		})
+	})
+	t.Run("serving ends", func(t *testing.T) {
+		inside(t, func(t *testing.T, l *link, cancel context.CancelCauseFunc) {
+			cancel(errors.New("enough"))
+			l.wait()
+			synctest.Wait()
+			if late != context.Canceled {
+				t.Errorf("the child's error is %v", late)
+			}
+		})
+	})
+	t.Run("the deadline is that of serving", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			var deadline time.Time
+			s := withTool(t, emptyServer(Options{}), "look", func(c context.Context, call *Call) (*Result, error) {
+				deadline, _ = c.Deadline()
+				<-c.Done()
+				return nil, nil
+			})
+			want := time.Now().Add(10 * time.Second)
+			parent, cancel := context.WithDeadline(t.Context(), want)
+			defer cancel()
+			l := dialInside(t, s, parent)
+			l.send(toolCall("1", "look", "{}"))
+			if err := l.wait(); err != nil {
+				t.Error(err)
+			}
+			synctest.Wait()
+			if !deadline.Equal(want) || time.Since(want) != 0 {
+				t.Errorf("the deadline is %v, want %v", deadline, want)
+			}
+		})
+	})
+}
