@@ -13,6 +13,8 @@ import (
 	"io"
 	"log"
 	"math/big"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -360,4 +362,34 @@ func FuzzState(f *testing.F) {
 			t.Errorf("altered state %q opens with %q", call.RequestState, got)
 		}
 	})
+}
+
+// TestFuzzSeeds: each folder of seeds belongs to a target and has seeds in it, each with a name that can be read.
+func TestFuzzSeeds(t *testing.T) {
+	folders, err := filepath.Glob("testdata/fuzz/Fuzz*")
+	if err != nil || len(folders) == 0 {
+		t.Fatal("no seeds", err)
+	}
+	var sources []byte
+	for _, file := range []string{"fuzz_test.go", "schema_fuzz_test.go"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sources = append(sources, text...)
+	}
+	for _, folder := range folders {
+		if !bytes.Contains(sources, []byte("func "+filepath.Base(folder)+"(")) {
+			t.Errorf("%s belongs to no target", folder)
+		}
+		seeds, err := filepath.Glob(folder + "/*")
+		if err != nil || len(seeds) == 0 {
+			t.Errorf("%s has no seeds: %v", folder, err)
+		}
+		for _, seed := range seeds {
+			if !strings.Contains(filepath.Base(seed), "-") {
+				t.Errorf("%s has no name that says what it is for", seed)
+			}
+		}
+	}
 }
