@@ -62,8 +62,8 @@ func (t *translator) inward(line []byte) []byte {
 	defer t.mu.Unlock()
 	var m message
 	kind, _ := m.read(line)
-	if id := m.at(slotRequestID); kind == notification && m.dup < 0 && isID(id) && string(m.method()) == "notifications/cancelled" {
-		delete(t.waiting, keyOf(id))
+	if kind == notification {
+		delete(t.waiting, m.cancels())
 	}
 	older := kind == request && m.at(slotVersion) == nil && m.at(slotCapabilities) == nil
 	if t.legacy = t.legacy || older && string(m.method()) == "initialize"; !older || !t.legacy {
