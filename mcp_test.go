@@ -1481,6 +1481,31 @@ func TestRequestAllocations(t *testing.T) {
 	}
 }
 
+// TestLimits: the numbers of the limits, which the other tests only name.
+func TestLimits(t *testing.T) {
+	for _, limit := range []struct {
+		name      string
+		got, want any
+	}{
+		{"one message", DefaultMaxMessage, 4 << 20},
+		{"nesting of a message", MaxDepth, 512},
+		{"calls that run at once", DefaultMaxRunning, 64},
+		{"requests that wait", maxWaiting, 1024},
+		{"bytes of requests that wait", maxWaitingBytes, 16 << 20},
+		{"the wait for a place", maxPatience, 100 * time.Millisecond},
+		{"output that waits", maxOutput, 1 << 20},
+		{"grace after the end of input", DefaultGrace, 500 * time.Millisecond},
+		{"time to live of a list", DefaultTTL, 300_000 * time.Millisecond},
+		{"life of sealed state", DefaultStateLife, 10 * time.Minute},
+		{"time between two notifications of progress", progressInterval, 20 * time.Millisecond},
+		{"client text in an error", maxClientText, 64},
+	} {
+		if limit.got != limit.want {
+			t.Errorf("%s: %v, want %v", limit.name, limit.got, limit.want)
+		}
+	}
+}
+
 // skipUnderRace skips a test that counts allocations, of which the race detector makes its own.
 func skipUnderRace(t *testing.T) {
 	if info, ok := debug.ReadBuildInfo(); ok {
