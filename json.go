@@ -887,8 +887,12 @@ func (e *encoder) raw(name string, value []byte, kind func([]byte) bool) {
 	if len(value) == 0 {
 		return
 	}
-	value = trimSpace(mendUTF8(value))
-	if err := checkJSON(value); err != nil {
+	err := checkJSON(value)
+	if errors.Is(err, ErrUTF8) {
+		value = mendUTF8(value)
+		err = checkJSON(value)
+	}
+	if value = trimSpace(value); err != nil {
 		e.fail(fmt.Errorf("%s: %w", name, err))
 	} else if kind != nil && !kind(value) {
 		e.fail(fmt.Errorf("%s is of the wrong kind", name))

@@ -400,11 +400,10 @@ type task struct {
 	over bool                     // it is answered or cancelled: nothing more is written for it
 
 	// What follows belongs to the connection, see serve.go.
-	key     idKey // where it is in the books, else ""
-	size    int   // of the request in bytes
-	lane    *lane // where a reader ran it, or nil
-	started time.Time
-	ctx     taskContext
+	key  idKey // where it is in the books, else ""
+	size int   // of the request in bytes
+	lane *lane // where a reader ran it, or nil
+	ctx  taskContext
 }
 
 // HandleMessage answers one message: the whole protocol but for the connection, to put behind another transport. It

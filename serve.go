@@ -159,7 +159,8 @@ type lane struct {
 	msg    message
 	task   *task        // the call that the reader runs; nil where it writes
 	state  atomic.Int32 // laneReading and so on
-	timer  *time.Timer
+	timer  *time.Timer  // runs out handOver after the latest start of a call or a Write; if that is over, in vain
+	busy   bool         // there were requests in flight when the reader looked last; it alone can add to them
 }
 
 const (
@@ -231,6 +232,7 @@ func (c *conn) writeOut(l *lane) bool {
 		l.state.Store(laneLeft)
 		return false
 	}
+	l.busy = len(c.tasks) > 0
 	if l.frames.ready() && len(c.out) < flushAt || len(c.out) == 0 {
 		return true
 	}
@@ -238,7 +240,6 @@ func (c *conn) writeOut(l *lane) bool {
 	l.state.Store(laneRunning)
 	l.timer.Reset(handOver)
 	c.flushNow()
-	l.timer.Stop()
 	return l.state.CompareAndSwap(laneRunning, laneReading)
 }
 
@@ -268,7 +269,7 @@ func (c *conn) serve(l *lane, line []byte) {
 		return
 	case kind == response:
 		return
-	case failure == nil && c.inFlight(m.id()):
+	case failure == nil && l.busy && c.inFlight(m.id()):
 		_, failure = m.refuse("the id is in flight already")
 	}
 	var result []byte
@@ -299,7 +300,7 @@ func (m *message) cancels() idKey {
 func (c *conn) inFlight(id []byte) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.tasks) > 0 && c.tasks[keyOf(id)] != nil
+	return c.tasks[keyOf(id)] != nil
 }
 
 // respond writes an answer of the reader's own.
@@ -437,8 +438,11 @@ func (c *conn) enter(t *task) {
 // start gives a call one of the places to run.
 func (c *conn) start(t *task) {
 	c.running++
-	t.started = time.Now()
-	go c.server.perform(&t.ctx, t, c.finish)
+	go func() {
+		started := time.Now()
+		c.server.perform(&t.ctx, t, c.finish)
+		t.call.tool.slow.Store(time.Since(started) > handOver)
+	}()
 }
 
 // startWaiting starts the calls at the head of the queue for which there are places.
@@ -532,9 +536,6 @@ func (c *conn) send(t *task, next func() []byte) {
 // what waited for its place.
 func (c *conn) finished(t *task, response []byte) {
 	inline := t.lane != nil && t.lane.state.CompareAndSwap(laneRunning, laneReading)
-	if inline {
-		t.lane.timer.Stop()
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	subscription := t.call.tool == nil
@@ -553,7 +554,6 @@ func (c *conn) finished(t *task, response []byte) {
 		c.freePlace(t)
 	case !inline && t.key != "":
 		c.running--
-		t.call.tool.slow.Store(t.lane != nil || time.Since(t.started) > handOver)
 		c.startWaiting()
 	}
 	if !inline {
