@@ -450,7 +450,9 @@ func TestTooMany(t *testing.T) {
 	})
 	t.Run("a subscription that has ended leaves its place", func(t *testing.T) {
 		insideGates(t, Options{}, func(t *testing.T, l *link, g *gates) {
-			large := requestOf("1", "subscriptions/listen", `"notifications":{"toolsListChanged":true}`)
+			l.send(listenTo("0"))
+			l.settle(time.Second, ack("0"))
+			large := listenTo("1")
 			large += strings.Repeat(" ", DefaultMaxMessage-len(large))
 			for range 10 {
 				l.send(large)
