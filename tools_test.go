@@ -644,7 +644,7 @@ func TestTyped(t *testing.T) {
 		})
 	}
 	t.Run("what Go cannot hold is a tool error", func(t *testing.T) {
-		if answer := ask(t, s, toolCall("1", "x", `{"count":1.5}`)); !strings.Contains(answer, `1.5 does not fit into a Go int`) || !strings.Contains(answer, `"isError":true`) {
+		if answer := ask(t, s, toolCall("1", "x", `{"count":1.5}`)); !strings.Contains(answer, `"text":"Invalid arguments:\n/count: number 1.5 does not fit into a Go int"`) || !strings.Contains(answer, `"isError":true`) {
 			t.Error(answer)
 		}
 	})
