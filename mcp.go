@@ -394,6 +394,7 @@ type task struct {
 	id               []byte
 	call             Call
 	toolsListChanged bool // a subscription to these notifications
+	wantsProgress    bool // the request has a progress token
 
 	lock sync.Locker              // guards what is written for the task
 	send func(next func() []byte) // writes a notification, once there is room for it; called with the lock held

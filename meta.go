@@ -19,16 +19,16 @@ const (
 	MetaSubscriptionID     = "io.modelcontextprotocol/subscriptionId"
 )
 
-// Meta is the metadata of one request. The raw values are JSON that has been checked; they are slices of the request
-// and valid as long as its [Call].
+// Meta is the metadata of one request, which has been checked. The raw JSON is a slice of the request and valid as long as
+// its [Call].
 type Meta struct {
-	Capabilities       Capability      // of the client, those that a question can need
-	ClientCapabilities json.RawMessage // all of them, an object
-	ClientInfo         json.RawMessage // an object with the strings name and version, or nil; not to be trusted
-	ProgressToken      json.RawMessage // a string or an integer, as the client wrote it, or nil
-	LogLevel           json.RawMessage // a string, one of the eight levels, or nil
-	Raw                json.RawMessage // the whole _meta object, with what others put there
+	Capabilities Capability      // of the client, those that a question can need
+	Raw          json.RawMessage // the whole _meta object, with what others put there
 }
+
+// Value gives the value under a key, such as MetaClientInfo, as the client wrote it, or nil. What it says of the client is
+// not to be trusted.
+func (m Meta) Value(key string) json.RawMessage { return memberOf(m.Raw, key) }
 
 // A Capability is something that a client may declare and a question to it may need: the schema's ClientCapabilities. They
 // can be combined with |.
@@ -149,18 +149,6 @@ const noHandshake = " (this server speaks MCP " + ProtocolVersion + ", which has
 
 func invalidMeta(key, want string) *Error {
 	return &Error{CodeInvalidParams, fmt.Sprintf("Invalid _meta field: %s must be %s", key, want), supported}
-}
-
-// meta gives the metadata of a request that checkMeta has passed.
-func (m *message) meta() Meta {
-	return Meta{
-		Capabilities:       m.declared(),
-		ClientCapabilities: m.at(slotCapabilities),
-		ClientInfo:         m.at(slotClientInfo),
-		ProgressToken:      m.at(slotProgressToken),
-		LogLevel:           m.at(slotLogLevel),
-		Raw:                m.at(slotMeta),
-	}
 }
 
 // declared are the capabilities of the client that a question can need.

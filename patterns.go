@@ -42,7 +42,7 @@ type progress struct {
 
 // newProgress returns nil, which costs nothing, where the client sent no token.
 func newProgress(t *task) *progress {
-	if t.call.Meta.ProgressToken == nil {
+	if !t.wantsProgress {
 		return nil
 	}
 	return &progress{task: t, last: math.Inf(-1)}
@@ -72,7 +72,7 @@ func (c *Call) Progress(value, total float64, message string) {
 // notification is the message with the newest value.
 func (p *progress) notification(total float64, message string) []byte {
 	e := encoder{buf: []byte(`{"jsonrpc":"2.0","method":"notifications/progress","params":{`)}
-	e.json("progressToken", p.task.call.Meta.ProgressToken)
+	e.json("progressToken", p.task.call.Meta.Value("progressToken"))
 	e.json("progress", appendNumber(nil, p.last))
 	if total > 0 && !math.IsInf(total, 1) {
 		e.json("total", appendNumber(nil, total))

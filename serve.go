@@ -411,7 +411,6 @@ func (c *conn) admit(l *lane, t *task) (inline bool) {
 		c.enter(t)
 		c.start(t)
 	case !c.waitForPlace(t.size):
-		c.waitForRoom(nil)
 		c.put(appendError(nil, t.id, &Error{Code: CodeInternalError, Message: "Too many requests in flight"}))
 	case tool != nil:
 		c.enter(t)

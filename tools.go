@@ -457,7 +457,8 @@ func (t *task) fill(m *message) {
 	if t.call.Arguments == nil {
 		t.call.Arguments = json.RawMessage("{}")
 	}
-	t.call.Meta = m.meta()
+	t.call.Meta = Meta{m.declared(), m.at(slotMeta)}
+	t.wantsProgress = m.at(slotProgressToken) != nil
 	t.call.inputResponses = m.at(slotInputResponses)
 	if state := m.at(slotRequestState); state != nil {
 		t.call.RequestState = unquote(state)

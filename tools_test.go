@@ -503,10 +503,7 @@ func TestArguments(t *testing.T) {
 	var got Call
 	var arguments, a, missing string
 	s := withTool(t, emptyServer(Options{}), "x", func(ctx context.Context, call *Call) (*Result, error) {
-		got = Call{Name: call.Name, RequestState: call.RequestState, Meta: Meta{
-			Capabilities: call.Meta.Capabilities, ClientCapabilities: bytes.Clone(call.Meta.ClientCapabilities), ClientInfo: bytes.Clone(call.Meta.ClientInfo),
-			ProgressToken: bytes.Clone(call.Meta.ProgressToken), LogLevel: bytes.Clone(call.Meta.LogLevel), Raw: bytes.Clone(call.Meta.Raw),
-		}}
+		got = Call{Name: call.Name, RequestState: call.RequestState, Meta: Meta{call.Meta.Capabilities, bytes.Clone(call.Meta.Raw)}}
 		arguments, a, missing = string(call.Arguments), string(call.Argument("a")), string(call.Argument("A"))
 		return Text("ok"), nil
 	})
@@ -527,15 +524,15 @@ func TestArguments(t *testing.T) {
 				t.Errorf("the name is %q, the state %q", got.Name, got.RequestState)
 			}
 			m := got.Meta
-			if m.Capabilities != ElicitationForm || string(m.ClientCapabilities) != `{"elicitation":{}}` || string(m.ClientInfo) != `{"name":"n","version":"v"}` ||
-				string(m.ProgressToken) != "1.0" || string(m.LogLevel) != `"info"` || string(m.Raw) != expand(meta) {
-				t.Errorf("_meta is %s %s %s %s %s", m.ClientCapabilities, m.ClientInfo, m.ProgressToken, m.LogLevel, m.Raw)
+			if m.Capabilities != ElicitationForm || string(m.Raw) != expand(meta) || string(m.Value(MetaClientInfo)) != `{"name":"n","version":"v"}` ||
+				string(m.Value("progressToken")) != "1.0" || string(m.Value(MetaLogLevel)) != `"info"` || m.Value("none") != nil {
+				t.Errorf("_meta is %s", m.Raw)
 			}
 		})
 	}
 	t.Run("none", func(t *testing.T) {
 		ask(t, s, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x",META}}`)
-		if arguments != "{}" || got.RequestState != "" || got.Meta.ClientInfo != nil || got.Meta.ProgressToken != nil || got.Meta.LogLevel != nil {
+		if arguments != "{}" || got.RequestState != "" || got.Meta.Value(MetaClientInfo) != nil || got.Meta.Value("progressToken") != nil {
 			t.Errorf("the arguments are %s, the rest %+v", arguments, got)
 		}
 	})
