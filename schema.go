@@ -504,12 +504,21 @@ func (c *compiler) open(uri *url.URL, at int) {
 	c.resources[uri.String()] = c.base
 }
 
-var anchorSyntax = regexp.MustCompile(`^[A-Za-z_][-A-Za-z0-9._]*$`)
+// isAnchor knows the names of Core 8.2.2: those of tools (see isToolName), of any length, that begin with a letter or _.
+func isAnchor(name string) bool {
+	for i, c := range []byte(name) {
+		letter := c == '_' || 'a' <= c|0x20 && c|0x20 <= 'z'
+		if !letter && (i == 0 || c != '-' && c != '.' && !isDigit(c)) {
+			return false
+		}
+	}
+	return name != ""
+}
 
 // anchor reads $anchor: Core 8.2.2.
 func (c *compiler) anchor(n *node, at int) {
 	name := c.text(at)
-	if _, taken := c.base.anchors[name]; taken || !anchorSyntax.MatchString(name) {
+	if _, taken := c.base.anchors[name]; taken || !isAnchor(name) {
 		c.fail(at, "takes a name of letters, digits, - . and _ that no other schema has")
 	}
 	c.base.anchors[name] = n.at

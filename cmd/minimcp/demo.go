@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -73,20 +72,21 @@ func demo(w io.Writer, raw bool) error {
 	if err != nil {
 		return err
 	}
-	server := exec.Command(self)
-	server.Stderr = os.Stderr
-	in, err := server.StdinPipe()
+	stdin, in, err := os.Pipe()
 	if err != nil {
 		return err
 	}
-	out, err := server.StdoutPipe()
+	out, stdout, err := os.Pipe()
 	if err != nil {
 		return err
 	}
-	if err := server.Start(); err != nil {
+	server, err := os.StartProcess(self, []string{self}, &os.ProcAttr{Files: []*os.File{stdin, stdout, os.Stderr}})
+	if err != nil {
 		return err
 	}
-	stuck := time.AfterFunc(20*time.Second, func() { server.Process.Kill() })
+	stdin.Close()
+	stdout.Close()
+	stuck := time.AfterFunc(20*time.Second, func() { server.Kill() })
 	defer stuck.Stop()
 	show := shower{w: w, raw: raw, colour: isTerminal(w) && os.Getenv("NO_COLOR") == ""}
 	answers := bufio.NewReader(out)
@@ -110,8 +110,8 @@ func demo(w io.Writer, raw bool) error {
 	if rest, _ := io.ReadAll(answers); len(rest) > 0 {
 		return errors.New("the server wrote more than it should: " + string(rest))
 	}
-	if err := server.Wait(); err != nil {
-		return err
+	if end, err := server.Wait(); err != nil || !end.Success() {
+		return fmt.Errorf("the server has ended badly: %v, %v", end, err)
 	}
 	show.head(len(tour)+1, "The end", "The client closes the server's stdin, and the server ends, with status 0.")
 	return nil

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"sync"
 	"time"
 
 	"example.com/minimcp"
@@ -123,12 +124,15 @@ var greetTool = mcp.Tool{
 	InputSchema: json.RawMessage(`{"type":"object","additionalProperties":false}`),
 }
 
-var nameForm = mcp.MustForm("What is your name?",
-	`{"type":"object","properties":{"name":{"type":"string","title":"Name","minLength":1}},"required":["name"]}`)
+// nameForm is made when it is first asked for, so that the server starts at once.
+var nameForm = sync.OnceValue(func() *mcp.Form {
+	return mcp.MustForm("What is your name?",
+		`{"type":"object","properties":{"name":{"type":"string","title":"Name","minLength":1}},"required":["name"]}`)
+})
 
 // greet runs twice: the first time Elicit gives the question, which goes back as the error; the second time the answer.
 func greet(ctx context.Context, call *mcp.Call) (*mcp.Result, error) {
-	answer, err := call.Elicit("name", nameForm)
+	answer, err := call.Elicit("name", nameForm())
 	if err != nil {
 		return nil, err
 	}
