@@ -413,9 +413,9 @@ func TestLegacyRequestsWithAnIDInFlight(t *testing.T) {
 			handshake, _ := legacyHandshake(id, "", "")
 			for _, line := range []string{
 				handshake,
-				`{"jsonrpc":"2.0","id":` + id + `,"method":"ping"}`,
 				`{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"name":"greet"}}`,
 				`{"jsonrpc":"2.0","id":` + id + `,"method":"ping","params":{META}}`,
+				`{"jsonrpc":"2.0","id":` + id + `,"method":"ping"}`,
 			} {
 				l.send(line)
 				l.want(inFlight)

@@ -38,7 +38,8 @@
 //
 // The files, in the order to read them: mcp.go (messages and methods), json.go (strict JSON), meta.go (what each
 // request carries), tools.go, frame.go (lines), serve.go (a connection), patterns.go (progress, input, state,
-// subscriptions), schema.go (JSON Schema), number.go (exact decimals), legacy.go (older hosts).
+// subscriptions), schema.go (JSON Schema), pattern.go (its regular expressions), number.go (exact decimals), legacy.go
+// (older hosts).
 package mcp
 
 // mcp.go: what a message is, and what becomes of a request: sections Messages of basic/index and basic/versioning.

@@ -312,6 +312,7 @@ func TestInputRequired(t *testing.T) {
 		{"a form without a message", InputRequired{Requests: []InputRequest{elicit("a", `{"requestedSchema":{"type":"object","properties":{}}}`)}}, everyCapability, internal},
 		{"a form of a schema that is not flat", InputRequired{Requests: []InputRequest{elicit("a", `{"message":"m","requestedSchema":{"type":"object","properties":{"a":{"type":"object"}}}}`)}}, everyCapability, internal},
 		{"a page without a url", InputRequired{Requests: []InputRequest{elicit("a", `{"mode":"url","message":"m"}`)}}, everyCapability, internal},
+		{"a page whose url is none", InputRequired{Requests: []InputRequest{elicit("a", `{"mode":"url","message":"m","url":"not a url"}`)}}, everyCapability, internal},
 		{"a mode that is none", InputRequired{Requests: []InputRequest{elicit("a", `{"mode":"x","message":"m","url":"https://example.com"}`)}}, everyCapability, internal},
 		{"sampling without messages", InputRequired{Requests: []InputRequest{{Key: "a", Method: "sampling/createMessage", Params: raw(`{"maxTokens":1}`)}}}, everyCapability, internal},
 		{"sampling without params", InputRequired{Requests: []InputRequest{{Key: "a", Method: "sampling/createMessage"}}}, everyCapability, internal},
