@@ -17,6 +17,9 @@ import (
 // specification sets no limit; without one, a line that never ends would take all memory.
 const DefaultMaxMessage = 4 << 20
 
+// maxMaxMessage is the largest limit that can be set: more is not counted in 32 bits, with what is added to it.
+const maxMaxMessage = 1 << 30
+
 // A FrameTooLongError reports a line over the limit. The line is dropped up to its newline; reading can go on.
 type FrameTooLongError struct {
 	Limit int // in bytes
@@ -44,9 +47,9 @@ type Reader struct {
 // readSize is the room that a Reader starts with, and the least that it reads at a time where the buffer is empty.
 const readSize = 32 << 10
 
-// NewReader returns a Reader of messages of at most limit bytes.
+// NewReader returns a Reader of messages of at most limit bytes, and at most 1 GiB and a little.
 func NewReader(r io.Reader, limit int) *Reader {
-	return &Reader{r: r, limit: limit, buf: make([]byte, readSize), newline: -1}
+	return &Reader{r: r, limit: min(max(limit, 0), maxMaxMessage+lackedMost), buf: make([]byte, readSize), newline: -1}
 }
 
 // ReadFrame returns the next line that is not white space alone, without its newline. The bytes are valid until the next
@@ -201,9 +204,15 @@ func (f *Writer) flush() {
 		out := f.out
 		f.out, f.spare, f.writing = f.spare[:0], nil, len(out)
 		f.mu.Unlock()
-		_, err := f.w.Write(out)
+		n, err := f.w.Write(out)
+		if err == nil && n < len(out) {
+			err = io.ErrShortWrite
+		}
 		f.mu.Lock()
-		f.writing, f.err = 0, err
+		f.writing = 0
+		if f.err == nil { // not given up in the meantime
+			f.err = err
+		}
 		if cap(out) <= maxOutput {
 			f.spare = out
 		}

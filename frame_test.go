@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -307,6 +308,13 @@ func TestEndlessLine(t *testing.T) {
 // TestMessageLimit: the limit of the server at its edge and one past it, over a connection.
 func TestMessageLimit(t *testing.T) {
 	const tooLong = "Invalid Request: longer than 300 bytes"
+	for _, limit := range []int{math.MaxInt, math.MinInt, -1} {
+		s := emptyServer(Options{MaxMessage: limit, Legacy: limit == math.MaxInt})
+		var out strings.Builder
+		if err := s.Serve(t.Context(), strings.NewReader("x\ny"), &out); err != nil || strings.Count(out.String(), "\n") != 2 {
+			t.Errorf("with a limit of %d: %v, %s", limit, err, &out)
+		}
+	}
 	s := testServer(t, Options{MaxMessage: 300})
 	line := requestOf("1", "server/discover", "")
 	pad := func(n int) string { return line + strings.Repeat(" ", n-len(line)) }

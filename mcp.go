@@ -97,7 +97,7 @@ type Implementation struct {
 // Options are what a server can be told. The zero value of each is its default.
 type Options struct {
 	Instructions string        // for the model, on how to use the server
-	MaxMessage   int           // the longest message in bytes; default DefaultMaxMessage
+	MaxMessage   int           // the longest message in bytes, at most 1 GiB; default DefaultMaxMessage
 	MaxRunning   int           // calls that run at once on one connection; default DefaultMaxRunning
 	Grace        time.Duration // for calls after the end of input; default DefaultGrace, negative for none
 	PageSize     int           // tools on a page of tools/list; default all
@@ -134,6 +134,7 @@ type Server struct {
 // NewServer returns a server without tools. The options are copied.
 func NewServer(info Implementation, options Options) *Server {
 	setDefault(&options.MaxMessage, DefaultMaxMessage)
+	options.MaxMessage = min(max(options.MaxMessage, 0), maxMaxMessage)
 	setDefault(&options.MaxRunning, DefaultMaxRunning)
 	setDefault(&options.Grace, DefaultGrace)
 	setDefault(&options.TTL, DefaultTTL)
@@ -364,7 +365,7 @@ func (m *message) method() []byte {
 
 // textIs reports whether value is a JSON string with this text.
 func textIs(value []byte, text string) bool {
-	return len(value) == len(text)+2 && string(value[1:len(value)-1]) == text || isText(value) && unquote(value) == text
+	return isText(value) && (string(value[1:len(value)-1]) == text || unquote(value) == text)
 }
 
 // open decides what becomes of a request, after message.read in the order of checks that SPEC_NOTES.md lays down: the

@@ -825,6 +825,8 @@ var messageRows = []exchangeRow{
 	{"no jsonrpc and no id", `{"method":"server/discover"}`, failure("", -32600, `Invalid Request: jsonrpc must be "2.0"`)},
 	{"jsonrpc 1.0", `{"jsonrpc":"1.0","id":"a","method":"server/discover","params":{META}}`, failure(`"a"`, -32600, `Invalid Request: jsonrpc must be "2.0"`)},
 	{"jsonrpc a number", `{"jsonrpc":2.0,"id":1,"method":"server/discover","params":{META}}`, failure("1", -32600, `Invalid Request: jsonrpc must be "2.0"`)},
+	{"jsonrpc an array with the number", `{"jsonrpc":[2.0],"id":1,"method":"server/discover","params":{META}}`, failure("1", -32600, `Invalid Request: jsonrpc must be "2.0"`)},
+	{"jsonrpc a number with the digits inside", `{"jsonrpc":12.01,"id":1,"method":"server/discover","params":{META}}`, failure("1", -32600, `Invalid Request: jsonrpc must be "2.0"`)},
 	{"jsonrpc null", `{"jsonrpc":null,"id":1,"method":"server/discover","params":{META}}`, failure("1", -32600, `Invalid Request: jsonrpc must be "2.0"`)},
 	{"no method", `{"jsonrpc":"2.0","id":1}`, failure("1", -32600, "Invalid Request: method must be a string")},
 	{"method a number", `{"jsonrpc":"2.0","id":1,"method":1}`, failure("1", -32600, "Invalid Request: method must be a string")},

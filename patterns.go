@@ -213,13 +213,13 @@ func (e *encoder) inputRequest(r InputRequest) {
 	}
 	key := appendText(nil, r.Key)
 	e.open(string(key[1:len(key)-1]), '{')
+	params := []byte(cmp.Or(string(trimSpace(r.Params)), "{}")) // some clients fail without
 	e.text("method", r.Method)
-	e.raw("params", r.Params, isObject)
+	e.raw("params", params, isObject)
 	e.close('}')
 	if e.err != nil {
 		return
 	}
-	params := []byte(cmp.Or(string(trimSpace(r.Params)), "{}"))
 	if problems := kind.question().validate(params); problems != nil {
 		e.fail(fmt.Errorf("input request %q: %w", r.Key, problems))
 	} else if form := memberOf(params, "requestedSchema"); form != nil && !textIs(memberOf(params, "mode"), "url") {

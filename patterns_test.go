@@ -279,7 +279,7 @@ func TestInputRequired(t *testing.T) {
 		{"each kind, in their order", InputRequired{Requests: []InputRequest{
 			{Key: "b", Method: "roots/list"}, elicit("a", url), {Key: "\"c\u2028", Method: "sampling/createMessage", Params: raw(` { "maxTokens" : 10, "messages":[ ] } `)},
 			{Key: "d", Method: "roots/list", Params: raw(`{}`)},
-		}}, everyCapability, inputRequired("1", `"inputRequests":{"b":{"method":"roots/list"},"a":{"method":"elicitation/create","params":`+url+`},`+
+		}}, everyCapability, inputRequired("1", `"inputRequests":{"b":{"method":"roots/list","params":{}},"a":{"method":"elicitation/create","params":`+url+`},`+
 			`"\"c\u2028":{"method":"sampling/createMessage","params":{"maxTokens":10,"messages":[]}},"d":{"method":"roots/list","params":{}}}`)},
 		{"a form with no mode", InputRequired{Requests: []InputRequest{elicit("a", `{"message":"m","requestedSchema":{"type":"object","properties":{}}}`)}}, `{"elicitation":{}}`,
 			inputRequired("1", `"inputRequests":{"a":{"method":"elicitation/create","params":{"message":"m","requestedSchema":{"type":"object","properties":{}}}}}`)},
@@ -296,7 +296,7 @@ func TestInputRequired(t *testing.T) {
 			inputRequired("1", `"inputRequests":{"a":{"method":"sampling/createMessage","params":`+sample+`}}`)},
 		{"no sampling", InputRequired{Requests: []InputRequest{{Key: "a", Method: "sampling/createMessage", Params: raw(sample)}}}, `{"elicitation":{}}`, missing(`{"sampling":{}}`)},
 		{"sampling with tools is more", InputRequired{Requests: []InputRequest{{Key: "a", Method: "sampling/createMessage", Params: raw(`{"messages":[],"maxTokens":1,"tools":[]}`)}}}, `{"sampling":{}}`, missing(`{"sampling":{"tools":{}}}`)},
-		{"roots", InputRequired{Requests: []InputRequest{{Key: "a", Method: "roots/list"}}}, `{"roots":{}}`, inputRequired("1", `"inputRequests":{"a":{"method":"roots/list"}}`)},
+		{"roots", InputRequired{Requests: []InputRequest{{Key: "a", Method: "roots/list"}}}, `{"roots":{}}`, inputRequired("1", `"inputRequests":{"a":{"method":"roots/list","params":{}}}`)},
 		{"no roots", InputRequired{Requests: []InputRequest{{Key: "a", Method: "roots/list"}}}, `{}`, missing(`{"roots":{}}`)},
 		{"all that is missing is named", InputRequired{Requests: []InputRequest{nameForm.Request("a"), elicit("b", url), {Key: "c", Method: "roots/list"}, {Key: "d", Method: "sampling/createMessage", Params: raw(sample)}}},
 			`{}`, missing(`{"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{}}`)},
@@ -340,7 +340,7 @@ func TestAnswers(t *testing.T) {
 		{Key: "sample", Method: "sampling/createMessage", Params: json.RawMessage(`{"messages":[],"maxTokens":1}`)},
 		{Key: "roots", Method: "roots/list"},
 	}
-	questions := `"inputRequests":{"form":` + nameQuestion + `,"sample":{"method":"sampling/createMessage","params":{"messages":[],"maxTokens":1}},"roots":{"method":"roots/list"}}`
+	questions := `"inputRequests":{"form":` + nameQuestion + `,"sample":{"method":"sampling/createMessage","params":{"messages":[],"maxTokens":1}},"roots":{"method":"roots/list","params":{}}}`
 	s := withTool(t, emptyServer(Options{}), "ask", func(ctx context.Context, call *Call) (*Result, error) {
 		answers, err := call.Ask(requests...)
 		if err != nil {

@@ -11,6 +11,7 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"iter"
 	"math"
@@ -518,7 +519,7 @@ func isAnchor(name string) bool {
 // anchor reads $anchor: Core 8.2.2.
 func (c *compiler) anchor(n *node, at int) {
 	name := c.text(at)
-	if _, taken := c.base.anchors[name]; taken || !isAnchor(name) {
+	if other, taken := c.base.anchors[name]; taken && other != n.at || !isAnchor(name) {
 		c.fail(at, "takes a name of letters, digits, - . and _ that no other schema has")
 	}
 	c.base.anchors[name] = n.at
@@ -754,7 +755,7 @@ type evaluation struct {
 	memory    map[visit]outcome // see remember
 	known     map[int]known     // see appendCanonical
 	trial     int               // where the value begins whose branches are compared, or -1
-	distance  int               // of that value from a branch
+	distance  int64             // of that value from a branch
 	report
 }
 
@@ -953,7 +954,7 @@ func (e *evaluation) string(n *node, i int) (end int, ok bool) {
 	end = skipText(e.data, i)
 	text := e.unescaped(i, end)
 	ok = true
-	if len(text) > n.length.max || len(text) < 4*n.length.min {
+	if len(text) > n.length.max || len(text)/4 < n.length.min {
 		length := 0
 		for _, c := range text {
 			if c&0xC0 != 0x80 {
@@ -1018,7 +1019,7 @@ func (e *evaluation) array(n *node, i int) (end int, ok bool) {
 	for i = skipSpace(e.data, i+1); e.data[i] != ']'; i = nextItem(e.data, i) {
 		end = -1
 		if e.goesOn(ok, start) {
-			e.enter(step{index: count, rank: rankOther + count})
+			e.enter(step{index: count, rank: rankOther + int64(count)})
 			if schema := n.item(count); schema != nil {
 				var good bool
 				if end, good = e.value(schema, i); !good {
@@ -1107,7 +1108,7 @@ func (e *evaluation) object(n *node, i int) (end int, ok bool) {
 
 // member evaluates a member with its name at quote and its value at from.
 func (e *evaluation) member(n *node, start, quote, after, from, count, seen int) (end int, ok bool) {
-	s := step{quote: quote, rank: rankOther + count}
+	s := step{quote: quote, rank: rankOther + int64(count)}
 	name := e.unescaped(quote, after)
 	k, known := count, count < len(n.known) && n.known[count].name == string(name) // members often come in this order
 	if !known {
@@ -1116,7 +1117,7 @@ func (e *evaluation) member(n *node, start, quote, after, from, count, seen int)
 	if known {
 		e.seen[seen+k/64] |= 1 << (k % 64)
 		if n.known[k].schema != nil {
-			s.rank = rankMember + n.known[k].order
+			s.rank = rankMember + int64(n.known[k].order)
 		}
 	}
 	e.enter(s)
@@ -1200,7 +1201,7 @@ func (e *evaluation) dependencies(n *node, start, seen int) bool {
 
 func (e *evaluation) missing(n *node, k, order, start int, where string) bool {
 	e.missed(start, wrongMember)
-	e.enter(step{name: n.known[k].name, quote: -1, rank: order})
+	e.enter(step{name: n.known[k].name, quote: -1, rank: int64(order)})
 	defer e.leave()
 	if !e.telling() {
 		return false
@@ -1303,7 +1304,7 @@ func (e *evaluation) unevaluated(n *node, i, marks int) (int, bool) {
 	slices.Sort(marked)
 	i = skipSpace(e.data, i+1)
 	for count := 0; e.data[i] != '}' && e.data[i] != ']'; count++ {
-		s := step{index: count, rank: rankOther + count}
+		s := step{index: count, rank: rankOther + int64(count)}
 		if object {
 			s.quote, i = i, memberValue(e.data, skipText(e.data, i))
 		}
@@ -1329,13 +1330,13 @@ func (e *evaluation) unevaluated(n *node, i, marks int) (int, bool) {
 // How far a value is from a branch of anyOf or oneOf: how many members are missing or wrong; beyond that, that a member
 // which has to have a certain value has another, and beyond that, that the value itself is of another kind.
 const (
-	wrongMember = 1
-	wrongTag    = 1 << 20
-	wrongKind   = 1 << 40
+	wrongMember int64 = 1
+	wrongTag    int64 = 1 << 32
+	wrongKind   int64 = 1 << 40
 )
 
 // missed adds to the distance, if the value at i is the one whose branches are compared.
-func (e *evaluation) missed(i, distance int) {
+func (e *evaluation) missed(i int, distance int64) {
 	if e.trial == i {
 		e.distance += distance
 	}
@@ -1345,7 +1346,7 @@ func (e *evaluation) missed(i, distance int) {
 // to, or else what those branches ask for that it comes closest to.
 func (e *evaluation) explain(branches []*node, i int) bool {
 	trial, before, marking := e.trial, e.distance, e.marking
-	least := math.MaxInt
+	least := int64(math.MaxInt64)
 	var closest []*node
 	for _, s := range branches {
 		e.trial, e.distance, e.collecting, e.marking = i, 0, false, false
@@ -1452,7 +1453,7 @@ type report struct {
 	path       []step
 	problems   []problem // at most twice maxProblems, of which the first maxProblems are sorted once there are as many
 	more       int       // that come after those
-	keys       []int     // room for key
+	keys       []int64   // room for key
 	line       []byte    // room for a problem's text
 }
 
@@ -1460,12 +1461,12 @@ type step struct {
 	name  string // of a missing member; or else
 	quote int    // where a member's name begins in the data; or else
 	index int    // the number of an element
-	rank  int    // among the problems of its object or array
+	rank  int64  // among the problems of its object or array
 }
 
 // Ranks; to each is added an order.
 const (
-	rankMissing = iota << 32
+	rankMissing int64 = iota << 32
 	rankMember
 	rankOther
 	rankUnexpected
@@ -1473,13 +1474,13 @@ const (
 
 type problem struct {
 	Problem
-	key []int // the ranks
+	key []int64 // the ranks
 }
 
 // before puts the problems of a value before those that concern it as a whole.
 func (p problem) before(q problem) int {
 	for i := range min(len(p.key), len(q.key)) {
-		if c := p.key[i] - q.key[i]; c != 0 {
+		if c := cmp.Compare(p.key[i], q.key[i]); c != 0 {
 			return c
 		}
 	}
@@ -1522,7 +1523,7 @@ func (e *evaluation) telling() bool {
 }
 
 // precedes reports whether a problem here comes before one with a key.
-func (e *evaluation) precedes(key []int) bool {
+func (e *evaluation) precedes(key []int64) bool {
 	for i := range min(len(e.path), len(key)) {
 		if e.path[i].rank != key[i] {
 			return e.path[i].rank < key[i]

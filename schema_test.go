@@ -120,6 +120,8 @@ func TestSchemaKeywords(t *testing.T) {
 		{"minLength: an escaped pair is one", `{"minLength":2}`, `"\ud83d\ude00"`, `(root): expected at least 2 characters, got 1`},
 		{"minLength: a lone surrogate is one", `{"minLength":2}`, `"\ud83d"`, `(root): expected at least 2 characters, got 1`},
 		{"minLength: exactly", `{"minLength":1}`, `"\u0041"`, ``},
+		{"minLength: as many as an int32 holds", `{"minLength":2147483647}`, `"abc"`, `(root): expected at least 2147483647 characters, got 3`},
+		{"minLength: more than any string has", `{"not":{"minLength":1000000000000000000}}`, `"abc"`, ``},
 		{"pattern: anywhere in the string", `{"pattern":"b+"}`, `"abbc"`, ``},
 		{"pattern", `{"pattern":"^b"}`, `"abbc"`, `(root): expected a match of ^b, got "abbc"`},
 		{"pattern: against the string, not its escapes", `{"pattern":"^a\\nb$"}`, `"a\nb"`, ``},

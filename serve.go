@@ -128,6 +128,14 @@ func (c *conn) close() {
 	if c.lane.task != nil {
 		c.lane.task.ctx.end()
 	}
+	go c.writeRest() // a Write may not end
+}
+
+// writeRest writes what has been answered.
+func (c *conn) writeRest() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.flushNow()
 }
 
 // changed wakes await where it waits for more than the end of input. It is called with c.mu held.
@@ -458,11 +466,7 @@ func (c *conn) startWaiting() {
 // maxPatience; the end of input and cancellations stand behind the request that waits here.
 func (c *conn) waitForPlace(size int) bool {
 	if c.crowded(size) {
-		go func() { // it may take long
-			c.mu.Lock()
-			defer c.mu.Unlock()
-			c.flushNow()
-		}()
+		go c.writeRest() // it may take long
 	}
 	for c.crowded(size) && !c.closed && c.err == nil {
 		if c.full() { // the calls that run cannot end before the client reads

@@ -18,6 +18,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/iotest"
 	"testing/synctest"
@@ -1407,4 +1408,78 @@ func TestCallContext(t *testing.T) {
 			}
 		})
 	})
+}
+
+// TestAnswersBeforeTheEnd: what has been answered when the context ends is written, at once.
+func TestAnswersBeforeTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		s := emptyServer(Options{})
+		withTool(t, s, "end", func(context.Context, *Call) (*Result, error) { cancel(); <-t.Context().Done(); return nil, nil })
+		withTool(t, s, "echo", echo)
+		lines := expand(strings.Repeat(toolCall("1", "echo", `{"text":"x"}`)+"\n", 20) + toolCall("2", "end", "{}") + "\n")
+		in, stay := io.Pipe()
+		defer stay.Close()
+		var out strings.Builder
+		start := time.Now()
+		go stay.Write([]byte(lines))
+		if err := s.Serve(ctx, in, &out); err != nil {
+			t.Error(err)
+		}
+		if n := strings.Count(out.String(), "\n"); n != 20 || time.Since(start) >= maxFarewell {
+			t.Errorf("%d answers after %v", n, time.Since(start))
+		}
+	})
+}
+
+// A gatedWriter lets one Write begin, and end when told to.
+type gatedWriter struct {
+	begun, end chan struct{}
+	writes     atomic.Int32
+}
+
+func (w *gatedWriter) Write(p []byte) (int, error) {
+	if w.writes.Add(1) == 1 {
+		close(w.begun)
+		<-w.end
+	}
+	return len(p), nil
+}
+
+// TestWriteThatEndsLate: nothing is written after Serve has returned, also where a Write was under way that ends later.
+func TestWriteThatEndsLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		w := &gatedWriter{begun: make(chan struct{}), end: make(chan struct{})}
+		in, client := io.Pipe()
+		defer client.Close()
+		go func() {
+			client.Write([]byte("x\n"))
+			<-w.begun
+			client.Write([]byte("y\n"))
+			time.Sleep(time.Second)
+			cancel()
+		}()
+		if err := emptyServer(Options{}).Serve(ctx, in, w); err != nil {
+			t.Error(err)
+		}
+		close(w.end)
+		synctest.Wait()
+		if n := w.writes.Load(); n != 1 {
+			t.Errorf("%d writes", n)
+		}
+	})
+}
+
+// shortWriter takes all but the last byte, and says nothing of it.
+type shortWriter struct{}
+
+func (shortWriter) Write(p []byte) (int, error) { return len(p) - 1, nil }
+
+// TestShortWrite: a stream that takes less than it was given has failed.
+func TestShortWrite(t *testing.T) {
+	w := NewWriter(shortWriter{})
+	if err := w.WriteFrame([]byte("x")); err != io.ErrShortWrite {
+		t.Errorf("the error is %v", err)
+	}
 }

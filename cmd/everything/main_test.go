@@ -127,7 +127,7 @@ var calls = []struct {
 		`"inputResponses":{"capital_question":{"role":"assistant","content":{"type":"text","text":"Paris"},"model":"m","stopReason":"endTurn"}}`, ``,
 		`…"text":"m says: {\"type\":\"text\",\"text\":\"Paris\"}"…`},
 	{"the client's folders are asked for", "test_input_required_result_list_roots", ``, ``,
-		`…"inputRequests":{"client_roots":{"method":"roots/list"}},"_meta":…`},
+		`…"inputRequests":{"client_roots":{"method":"roots/list","params":{}}},"_meta":…`},
 	{"the folders are there", "test_input_required_result_list_roots",
 		`"inputResponses":{"client_roots":{"roots":[{"uri":"file:///test/root","name":"Test Root"}]}}`, ``,
 		`…"text":"roots: 1"…`},
@@ -176,7 +176,7 @@ var calls = []struct {
 		`…"text":"Alice likes blue."…`},
 	{"three questions at once", "test_input_required_result_multiple_inputs", ``, ``,
 		`…"inputRequests":{"user_name":{"method":"elicitation/create",…,"greeting":{"method":"sampling/createMessage",…"maxTokens":50}},` +
-			`"client_roots":{"method":"roots/list"}},"requestState":"…`},
+			`"client_roots":{"method":"roots/list","params":{}}},"requestState":"…`},
 	{"one answer of three", "test_input_required_result_multiple_inputs",
 		`"requestState":"STATE","inputResponses":{"user_name":{"action":"accept","content":{"name":"Alice"}}}`, ``,
 		`…"resultType":"input_required","inputRequests":{"greeting":…,"client_roots":…"requestState":"…`},
