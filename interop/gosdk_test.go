@@ -18,7 +18,6 @@ const goSDKVersion = "1.8.0"
 
 func TestGoSDK(t *testing.T) {
 	c := client{name: "Go SDK", version: goSDKVersion, mode: "default", revision: latest, dial: dialGoSDK("")}
-	c.fails = map[string]string{"test_input_required_result_multiple_inputs": "unexpected end of JSON input"}
 	c.try(t)
 	c.try(t, "-legacy")
 	for _, revision := range []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"} {
