@@ -657,6 +657,28 @@ func appendCompact(dst, value []byte) []byte {
 	return dst
 }
 
+// appendPlainIntegers appends a JSON value with its integers written in digits alone, up to the largest that Go has a type
+// for. JSON Schema takes 3.0 and 3e0 for integers (Validation 6.1.1), encoding/json does not.
+func appendPlainIntegers(dst, value []byte) []byte {
+	const most = 20 // digits of a uint64
+	for i := 0; i < len(value); {
+		end := i + 1
+		if c := value[i]; c == '"' || c == '-' || isDigit(c) {
+			end = skip(value, i)
+		}
+		if text := value[i:end]; isNumber(text) {
+			if d := parseDecimal(text); d.integer() && d.wide == nil && d.point <= most {
+				dst = d.appendPlain(dst)
+				i = end
+				continue
+			}
+		}
+		dst = append(dst, value[i:end]...)
+		i = end
+	}
+	return dst
+}
+
 // appendSeparators appends a string of JSON with U+2028 and U+2029, E2 80 A8 and E2 80 A9 in UTF-8, as escapes.
 func appendSeparators(dst, text []byte) []byte {
 	for {

@@ -98,7 +98,7 @@ type Implementation struct {
 type Options struct {
 	Instructions string        // for the model, on how to use the server
 	MaxMessage   int           // the longest message in bytes, at most 1 GiB; default DefaultMaxMessage
-	MaxRunning   int           // calls that run at once on one connection; default DefaultMaxRunning
+	MaxRunning   int           // calls that run at once on one connection, at least 1; default DefaultMaxRunning
 	Grace        time.Duration // for calls after the end of input; default DefaultGrace, negative for none
 	PageSize     int           // tools on a page of tools/list; default all
 	TTL          time.Duration // how long a client may keep a list; default DefaultTTL, negative for not at all
@@ -136,6 +136,7 @@ func NewServer(info Implementation, options Options) *Server {
 	setDefault(&options.MaxMessage, DefaultMaxMessage)
 	options.MaxMessage = min(max(options.MaxMessage, 0), maxMaxMessage)
 	setDefault(&options.MaxRunning, DefaultMaxRunning)
+	options.MaxRunning = max(options.MaxRunning, 1)
 	setDefault(&options.Grace, DefaultGrace)
 	setDefault(&options.TTL, DefaultTTL)
 	setDefault(&options.StateLife, DefaultStateLife)
@@ -419,11 +420,11 @@ type task struct {
 // subscription lasts as long as ctx. Ids that are in flight and their cancellation are the caller's affair. Safe for
 // concurrent use.
 func (s *Server) HandleMessage(ctx context.Context, line []byte, notify func(message []byte)) []byte {
+	if line = bytes.TrimSuffix(line, []byte("\n")); len(trimSpace(line)) == 0 {
+		return nil
+	}
 	if len(line) > s.options.MaxMessage {
 		return appendError(nil, nil, tooLong(s.options.MaxMessage))
-	}
-	if len(trimSpace(line)) == 0 {
-		return nil
 	}
 	var m message
 	kind, err := m.read(line)

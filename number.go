@@ -232,6 +232,18 @@ func (d decimal) appendTo(dst []byte) []byte {
 // maxDivisorDigits bounds the significant digits of a divisor, so that the arithmetic below stays within 64 bits.
 const maxDivisorDigits = 18
 
+// appendPlain appends an integer in digits alone, for one that is known to be short.
+func (d decimal) appendPlain(dst []byte) []byte {
+	if d.sign() == 0 {
+		return append(dst, '0')
+	}
+	if d.negative {
+		dst = append(dst, '-')
+	}
+	dst = append(dst, bytes.ReplaceAll(d.digits, []byte("."), nil)...)
+	return append(dst, bytes.Repeat([]byte("0"), int(d.point)-d.count)...)
+}
+
 // divisor reports whether multipleOf takes d for m.
 func (d decimal) divisor() bool {
 	return d.sign() > 0 && d.wide == nil && d.count <= maxDivisorDigits

@@ -330,7 +330,7 @@ var formSchema = lazySchema(`{
 			"type":{"const":"string"},"title":{"type":"string"},"description":{"type":"string"},
 			"minLength":{"type":"integer"},"maxLength":{"type":"integer"},
 			"format":{"enum":["email","uri","date","date-time"]},"default":{"type":"string"},
-			"enum":{"$ref":"#/$defs/strings"},"enumNames":{"$ref":"#/$defs/strings"},"oneOf":{"$ref":"#/$defs/titled"}}},
+			"enum":{"$ref":"#/$defs/strings"},"oneOf":{"$ref":"#/$defs/titled"}}},
 		"number":{"required":["type"],"additionalProperties":false,"properties":{
 			"type":{"enum":["number","integer"]},"title":{"type":"string"},"description":{"type":"string"},
 			"minimum":{"type":"number"},"maximum":{"type":"number"},"default":{"type":"number"}}},
@@ -404,7 +404,8 @@ func (r *ElicitResult) Decode(value any) error {
 }
 
 // Elicit gives the user's answer to a form. Where there is none yet, or one that does not fit the form, the error is the
-// question, as it is with Ask.
+// question, as it is with Ask, and says nothing of why it is asked again. On the wire the answer is in inputResponses, by
+// key; minimcp demo shows it.
 func (c *Call) Elicit(key string, form *Form) (*ElicitResult, error) {
 	request := form.Request(key)
 	answers, err := c.Ask(request)

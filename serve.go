@@ -56,7 +56,7 @@ func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 	go c.read(c.newLane(NewReader(r, limit)))
 
 	c.await(ctx, nil, func() bool { return c.inputEnded })
-	c.await(ctx, time.After(s.options.Grace), c.idle)
+	c.finishCalls(ctx)
 	c.close()
 	if ctx.Err() == nil {
 		c.await(ctx, nil, c.flushed) // as long as the client takes to read it
@@ -95,6 +95,21 @@ type conn struct {
 	closed     bool          // nothing new is written
 	farewell   bool          // but that subscriptions end
 	wake       chan struct{} // tells await that something has changed
+}
+
+// finishCalls gives calls their grace, which does not run while they wait for a client that does not read.
+func (c *conn) finishCalls(ctx context.Context) {
+	hasRoom := func() bool { return !c.full() }
+	for {
+		c.await(ctx, time.After(c.server.options.Grace), c.idle)
+		c.mu.Lock()
+		over := c.err != nil || ctx.Err() != nil || c.idle() || hasRoom()
+		c.mu.Unlock()
+		if over {
+			return
+		}
+		c.await(ctx, nil, hasRoom)
+	}
 }
 
 // await waits until done, or the client does not take what is written, or ctx or the time ends. It asks done with c.mu

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"math/rand/v2"
 	"os"
 	"runtime"
@@ -1481,5 +1482,47 @@ func TestShortWrite(t *testing.T) {
 	w := NewWriter(shortWriter{})
 	if err := w.WriteFrame([]byte("x")); err != io.ErrShortWrite {
 		t.Errorf("the error is %v", err)
+	}
+}
+
+// TestEndOfInputWithoutReader: the grace of calls does not run while the client does not read; all are answered when it does.
+func TestEndOfInputWithoutReader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := withTool(t, emptyServer(Options{MaxRunning: 4}), "long", func(context.Context, *Call) (*Result, error) {
+			time.Sleep(time.Millisecond)
+			return Text(strings.Repeat("x", 300_000)), nil
+		})
+		var lines strings.Builder
+		for n := range 40 {
+			lines.WriteString(toolCall(strconv.Itoa(n), "long", "{}") + "\n")
+		}
+		out, w := io.Pipe()
+		go func() {
+			if err := s.Serve(t.Context(), strings.NewReader(expand(lines.String())), w); err != nil {
+				t.Error(err)
+			}
+			w.Close()
+		}()
+		time.Sleep(10 * DefaultGrace)
+		all, err := io.ReadAll(out)
+		if n := bytes.Count(all, []byte("\n")); err != nil || n != 40 {
+			t.Errorf("%d answers, error %v", n, err)
+		}
+	})
+}
+
+// unspeakable ends the goroutine of whoever prints it.
+type unspeakable struct{}
+
+func (unspeakable) Error() string { runtime.Goexit(); return "" }
+
+// TestPanicThatCannotBePrinted: a call is answered, and its place is free, also where what its tool panics with cannot be logged.
+func TestPanicThatCannotBePrinted(t *testing.T) {
+	s := withTool(t, emptyServer(Options{MaxRunning: 1, Log: log.New(io.Discard, "", 0)}), "evil", func(context.Context, *Call) (*Result, error) {
+		panic(unspeakable{})
+	})
+	internal := failure("1", -32603, "Internal error")
+	for range 3 {
+		compare(t, talk(t, s, toolCall("1", "evil", "{}")), []string{internal})
 	}
 }

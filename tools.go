@@ -299,11 +299,18 @@ func isToolName(name string) bool {
 
 // Typed makes a handler of a function that takes its arguments as a Go value, decoded by encoding/json. That package
 // pays no heed to the case of names; a member that only resembles one of the input schema's properties is left out, so
-// that {"text":"a","TEXT":"b"} has the text a. Arguments that In cannot hold are a tool error.
+// that {"text":"a","TEXT":"b"} has the text a. An integer may be written 3.0 or 3e0. Arguments that In cannot hold are a
+// tool error.
 func Typed[In any](f func(ctx context.Context, call *Call, in In) (*Result, error)) Handler {
 	return func(ctx context.Context, call *Call) (*Result, error) {
 		var in In
-		if err := json.Unmarshal(exactly(call.Arguments, call.tool.properties), &in); err != nil {
+		arguments := exactly(call.Arguments, call.tool.properties)
+		err := json.Unmarshal(arguments, &in)
+		if err != nil { // maybe for an integer that is written 3.0
+			in = *new(In)
+			err = json.Unmarshal(appendPlainIntegers(nil, arguments), &in)
+		}
+		if err != nil {
 			return nil, call.tool.unfit(err)
 		}
 		return f(ctx, call, in)
@@ -475,16 +482,19 @@ func (s *Server) perform(ctx context.Context, t *task, finish func(t *task, resp
 	var failure *Error
 	returned := false
 	defer func() {
-		if !returned {
-			p := recover() // nil where the goroutine ends
-			failure = s.internalError(t, fmt.Errorf("did not return: %v\n%s", p, debug.Stack()))
-		}
 		if failure != nil {
 			e.buf = appendError(e.buf[:0], t.id, failure)
 		}
 		finish(t, e.buf)
 		if cap(e.buf) <= maxOutput {
 			encoders.Put(e)
+		}
+	}()
+	defer func() {
+		if !returned {
+			p := recover()        // nil where the goroutine ends
+			failure = errInternal // stands, whatever the text of p does
+			s.logError(t, fmt.Errorf("did not return: %v\n%s", p, debug.Stack()))
 		}
 	}()
 	if t.call.tool == nil {
@@ -495,11 +505,16 @@ func (s *Server) perform(ctx context.Context, t *task, finish func(t *task, resp
 	returned = true
 }
 
-// internalError logs what happened and tells the client nothing of it.
+// errInternal is all that the client is told of what is wrong in a tool.
+var errInternal = &Error{Code: CodeInternalError, Message: "Internal error"}
+
+// internalError logs the rest.
 func (s *Server) internalError(t *task, err error) *Error {
-	s.options.Log.Printf("tool %s: %v", t.call.Name, err)
-	return &Error{Code: CodeInternalError, Message: "Internal error"}
+	s.logError(t, err)
+	return errInternal
 }
+
+func (s *Server) logError(t *task, err error) { s.options.Log.Printf("tool %s: %v", t.call.Name, err) }
 
 // runTool checks the arguments, calls the handler, and writes the response; an error is left to the caller to write.
 func (s *Server) runTool(ctx context.Context, t *task, e *encoder) *Error {

@@ -640,6 +640,15 @@ func TestTyped(t *testing.T) {
 			}
 		})
 	}
+	t.Run("integers, however written", func(t *testing.T) {
+		for written, want := range map[string]int{"3": 3, "3.0": 3, "0.30e1": 3, "1e1": 10, "-2.50e2": -250, "0.0e9": 0, "-0.0": 0} {
+			got = input{}
+			answer := ask(t, s, toolCall("1", "x", `{"text":"3.0 \"1e1", "count" : `+written+` }`))
+			if answer != textResult("1", "ok") || got.Count != want || got.Text != `3.0 "1e1` {
+				t.Errorf("%s is %d, beside %q: %s", written, got.Count, got.Text, answer)
+			}
+		}
+	})
 	t.Run("what Go cannot hold is a tool error", func(t *testing.T) {
 		if answer := ask(t, s, toolCall("1", "x", `{"count":1.5}`)); !strings.Contains(answer, `"text":"Invalid arguments:\n/count: number 1.5 does not fit into a Go int"`) || !strings.Contains(answer, `"isError":true`) {
 			t.Error(answer)

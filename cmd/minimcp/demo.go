@@ -117,13 +117,18 @@ func demo(w io.Writer, raw bool) error {
 	return nil
 }
 
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
+// isTerminal reports whether a stream is a terminal, as far as can be told without more than the standard library.
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
 	if !ok {
 		return false
 	}
 	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return false
+	}
+	null, err := os.Stat(os.DevNull) // is a device of that kind too
+	return err != nil || !os.SameFile(info, null)
 }
 
 // A shower writes the tour for a terminal of 80 columns, or only its lines.

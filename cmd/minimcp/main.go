@@ -62,7 +62,7 @@ func serve(legacy bool) error {
 	if err != nil {
 		return err
 	}
-	if info, err := os.Stdin.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+	if isTerminal(os.Stdin) {
 		io.WriteString(os.Stderr, "minimcp waits for MCP messages on stdin, one a line; minimcp -h says more, control-D ends it\n")
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
