@@ -414,7 +414,7 @@ type task struct {
 // returns the response, or nil where there is none to give: for a notification, a response, a blank line. The message
 // need not be on one line; the response is, without a newline. Notifications that belong to the request, of progress and
 // of a subscription, go to notify, if that is not nil: one at a time, none after HandleMessage has returned; notify must
-// not keep the bytes.
+// not keep the bytes, nor report progress itself.
 //
 // A request runs until its tool returns, whatever ctx says; a tool that heeds its context ends when ctx does, and a
 // subscription lasts as long as ctx. Ids that are in flight and their cancellation are the caller's affair. Safe for

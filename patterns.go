@@ -105,15 +105,16 @@ func (p *progress) write() {
 		})
 		return
 	}
-	p.task.send(p.take) // may let go of the lock while the client does not read
+	var message []byte
+	p.task.send(func() []byte { // once there is room, which may take as long as the client does not read
+		message = p.waiting
+		p.waiting, p.sent = nil, time.Now()
+		return message
+	})
+	if message == nil { // the connection takes no more
+		p.waiting = nil
+	}
 	p.write()
-}
-
-// take is the notification that goes out now.
-func (p *progress) take() []byte {
-	message := p.waiting
-	p.waiting, p.sent = nil, time.Now()
-	return message
 }
 
 // end stops the progress of a call that is about to be answered, and returns what still waits, or nil.

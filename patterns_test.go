@@ -907,3 +907,33 @@ func TestSubscriptions(t *testing.T) {
 		})
 	})
 }
+
+// TestProgressAfterTheEnd: what a tool reports once the connection takes no more is dropped, whether it comes then or has
+// waited for its time; the tool goes on.
+func TestProgressAfterTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ended := make(chan struct{})
+		s := withTool(t, emptyServer(Options{}), "work", func(ctx context.Context, call *Call) (*Result, error) {
+			defer close(ended)
+			call.Progress(1, 0, "")
+			time.Sleep(DefaultGrace - time.Millisecond)
+			call.Progress(2, 0, "")
+			call.Progress(3, 0, "") // waits
+			<-ctx.Done()
+			for value := range 100 {
+				call.Progress(float64(10+value), 0, "")
+				time.Sleep(time.Millisecond)
+			}
+			return Text("done"), nil
+		})
+		var out strings.Builder
+		line := expand(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"work","_meta":{"progressToken":1,"MCP/protocolVersion":"2026-07-28","MCP/clientCapabilities":{}}}}`)
+		if err := s.Serve(t.Context(), strings.NewReader(line), &out); err != nil {
+			t.Error(err)
+		}
+		<-ended
+		if n := strings.Count(out.String(), "\n"); n != 2 {
+			t.Errorf("%d lines: %s", n, &out)
+		}
+	})
+}
