@@ -121,8 +121,9 @@ const (
 // of connections.
 type Server struct {
 	options    Options
-	serverInfo string // the member that names the server in the _meta of every result
-	discover   []byte // the result of server/discover
+	serverInfo string        // the member that names the server in the _meta of every result
+	discover   []byte        // the result of server/discover
+	logging    chan struct{} // full while the log is written to
 
 	mu       sync.RWMutex
 	tools    map[string]*tool
@@ -147,7 +148,7 @@ func NewServer(info Implementation, options Options) *Server {
 		options.StateKey = make([]byte, 32)
 		rand.Read(options.StateKey) // never fails
 	}
-	s := &Server{options: options, tools: make(map[string]*tool), watchers: make(map[chan struct{}]bool)}
+	s := &Server{options: options, logging: make(chan struct{}, 1), tools: make(map[string]*tool), watchers: make(map[chan struct{}]bool)}
 	s.serverInfo = serverInfo(info)
 	s.discover = s.discovery()
 	return s

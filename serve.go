@@ -22,7 +22,7 @@ import (
 const (
 	maxWaiting      = 1024
 	maxWaitingBytes = 16 << 20
-	maxPatience     = 100 * time.Millisecond // how long the reader waits for a place, before it refuses
+	maxPatience     = 100 * time.Millisecond // how long the reader waits for a place before it refuses, and a call for the log
 )
 
 // maxFarewell is how long a client that does not read keeps Serve, once its context has ended.

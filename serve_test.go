@@ -1526,3 +1526,22 @@ func TestPanicThatCannotBePrinted(t *testing.T) {
 		compare(t, talk(t, s, toolCall("1", "evil", "{}")), []string{internal})
 	}
 }
+
+// stuckLog is a log that nobody reads.
+type stuckLog struct{ until chan struct{} }
+
+func (w stuckLog) Write(p []byte) (int, error) { <-w.until; return len(p), nil }
+
+// TestLogThatNobodyReads: a log that takes nothing costs what it would have said, not the calls.
+func TestLogThatNobodyReads(t *testing.T) {
+	stuck := stuckLog{make(chan struct{})}
+	defer close(stuck.until)
+	s := withTool(t, emptyServer(Options{MaxRunning: 2, Log: log.New(stuck, "", 0)}), "boom", func(context.Context, *Call) (*Result, error) {
+		panic("!")
+	})
+	var in, out []string
+	for n := range 6 {
+		in, out = append(in, toolCall(strconv.Itoa(n), "boom", "{}")), append(out, failure(strconv.Itoa(n), -32603, "Internal error"))
+	}
+	compareSorted(t, talk(t, s, in...), out)
+}

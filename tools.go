@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // A Tool is what tools/list says of a tool: server/tools, heading Tool. What is given as raw JSON comes out of tools/list
@@ -514,7 +515,27 @@ func (s *Server) internalError(t *task, err error) *Error {
 	return errInternal
 }
 
-func (s *Server) logError(t *task, err error) { s.options.Log.Printf("tool %s: %v", t.call.Name, err) }
+// logError writes to the log, but waits for it only so long: a client may leave stderr unread (basic/transports/stdio), and
+// a call that waits for ever keeps its place. What the log has no room for is lost.
+func (s *Server) logError(t *task, err error) {
+	text := fmt.Sprintf("tool %s: %v", t.call.Name, err)
+	timeout := time.After(maxPatience)
+	select {
+	case s.logging <- struct{}{}:
+	case <-timeout:
+		return
+	}
+	written := make(chan struct{})
+	go func() {
+		s.options.Log.Print(text)
+		<-s.logging
+		close(written)
+	}()
+	select {
+	case <-written:
+	case <-timeout:
+	}
+}
 
 // runTool checks the arguments, calls the handler, and writes the response; an error is left to the caller to write.
 func (s *Server) runTool(ctx context.Context, t *task, e *encoder) *Error {
