@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -92,9 +93,10 @@ func holds(class []rune, r rune) bool {
 
 // A rewriter goes through an expression once, from left to right. The numbers in the comments are ECMA-262's.
 type rewriter struct {
-	in  string // what is left
-	out strings.Builder
-	err error
+	names []string // of groups
+	in    string   // what is left
+	out   strings.Builder
+	err   error
 }
 
 // fail notes the first thing that is wrong, and ends the reading.
@@ -176,9 +178,13 @@ func (t *rewriter) group() {
 	if look := t.accept("?=", "?!", "?<=", "?<!"); look != "" {
 		t.fail("look-around, (%s, cannot be matched in linear time", look)
 	} else if t.accept("?<") != "" {
-		if _, ok := t.until(">"); !ok {
-			t.fail("a group's name is written (?<name>")
+		name, ok := t.until(">")
+		if strings.ContainsAny(name, "-.") || !isAnchor(name) || !ok {
+			t.fail("a group's name is written (?<name>, with ASCII letters, digits and _")
+		} else if slices.Contains(t.names, name) {
+			t.fail("two groups have the name %s", brief(name))
 		}
+		t.names = append(t.names, name)
 	} else if t.accept("?:") == "" && strings.HasPrefix(t.in, "?") {
 		t.fail("a group that begins with (%.2s is not supported", t.in)
 	}

@@ -79,6 +79,7 @@ func TestPatternRefusals(t *testing.T) {
 		{"an open class", `[a`, "has no end"}, {"an open group", `(a`, "missing closing"}, {"a group closed too often", `a)`, "unexpected )"},
 		{"nothing after a backslash", `a\`, "has nothing after it"}, {"half a number", `\x4`, "not ECMA-262"}, {"too high a number", `\u{110000}`, "no character"},
 		{"an octal escape", `\01`, "not ECMA-262"},
+		{"a group whose name is a number", `(?<1>a)`, "a group's name"}, {"one without a name", `(?<>a)`, "a group's name"}, {"two of one name", `(?<x>a)(?<x>b)`, "two groups"},
 		{"a lone surrogate", `\ud800`, "lone surrogates"}, {"two that are no pair", `\ud800\u0041`, "lone surrogates"},
 		{"a class that tells surrogates apart", `[\ud800-\udbff]`, "lone surrogates"}, {"their category", `\p{Cs}`, "lone surrogates"},
 		{"a class with their stand-in alone", `[\uE000-\uFFFF]`, "lone surrogates"},
