@@ -222,6 +222,8 @@ func serveBenchmarks() []benchmark {
 	return []benchmark{
 		{"Echo", len(echo), exchange(few, echo, 1, `"isError":false`)},
 		{"Pipelined", len(echo), exchange(few, echo, 64, `"isError":false`)},
+		{"BareEcho", len(echo), exchange(barePipe{}, echo, 1, `"isError":false`)},
+		{"BarePipelined", len(echo), exchange(barePipe{}, echo, 64, `"isError":false`)},
 		{"PipelinedOf10000Tools", len(echo), exchange(many, echo, 64, `"isError":false`)},
 		{"Rejected", 20, exchange(few, `{"jsonrpc":"2.0",id:1}`+"\n", 64, `-32700`)},
 		{"Add", len(add), exchange(few, add, 64, `"text":"5.5"`)},
@@ -231,8 +233,35 @@ func serveBenchmarks() []benchmark {
 	}
 }
 
+// A server is a [Server], or the bare pipe that it is measured against.
+type server interface {
+	Serve(ctx context.Context, r io.Reader, w io.Writer) error
+}
+
+// A barePipe reads lines and answers each as an echo would, without a look at more than its id: what the pipes cost.
+type barePipe struct{}
+
+func (barePipe) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
+	in, out := bufio.NewReaderSize(r, 64<<10), bufio.NewWriterSize(w, 64<<10)
+	rest := `,"result":{"resultType":"complete","content":[{"type":"text","text":"` + strings.Repeat("x", 64) + `"}],"isError":false,` +
+		`"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"bench","version":"1.0.0"}}}}` + "\n"
+	for {
+		line, err := in.ReadSlice('\n')
+		if err != nil {
+			return nil
+		}
+		from := bytes.Index(line, []byte(`"id":`)) + len(`"id":`)
+		out.WriteString(`{"jsonrpc":"2.0","id":`)
+		out.Write(line[from : from+bytes.IndexByte(line[from:], ',')])
+		out.WriteString(rest)
+		if in.Buffered() == 0 {
+			out.Flush()
+		}
+	}
+}
+
 // exchange sends a request n times, in windows of requests with ids of their own, and looks for a text in each answer.
-func exchange(s *Server, line string, window int, want string) func(n int) error {
+func exchange(s server, line string, window int, want string) func(n int) error {
 	batch, ends := "", []int{0}
 	for id := range window {
 		batch += strings.Replace(line, `"id":1,`, fmt.Sprintf(`"id":%d,`, id), 1)
