@@ -44,8 +44,8 @@ func (s *Server) ServeStdio(ctx context.Context) error {
 // At the end of input, calls that run or wait have a grace to finish, and what finishes is written. Then their contexts
 // end, what they say later is dropped, and Serve returns nil. So it does at once, without the grace, where w fails,
 // because the client is gone, and where ctx ends, which closes subscriptions with a word. What is written waits for a
-// client that reads slowly, but not for long once ctx has ended. An error in reading is returned. What may be left behind is the goroutine of a tool that does not return, and one in a Read or a Write that
-// does not end.
+// client that reads slowly, but not for long once ctx has ended. An error in reading is returned. What may be left behind
+// is the goroutine of a tool that does not return, and one in a Read or a Write that does not end.
 func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 	limit := s.options.MaxMessage
 	if s.options.Legacy {
@@ -276,8 +276,8 @@ func (c *conn) endInput(err error) {
 	if err != io.EOF {
 		c.readErr = err
 	}
-	c.flushNow()
 	c.changed()
+	c.flushNow()
 }
 
 // serve does with a line what is to be done with it.
