@@ -22,7 +22,7 @@ import (
 const (
 	maxWaiting      = 1024
 	maxWaitingBytes = 16 << 20
-	maxPatience     = 100 * time.Millisecond // how long the reader waits for a place before it refuses, and a call for the log
+	maxPatience     = 100 * time.Millisecond // how long the reader waits for a place, before it refuses
 )
 
 // maxFarewell is how long a client that does not read keeps Serve, once its context has ended.
@@ -359,8 +359,8 @@ func (c *conn) waitForRoom(t *task) {
 }
 
 // A taskContext is the context of a task. It has the values of the connection's, ends when the task is cancelled, over, or
-// given up with the connection, and costs nothing unless somebody asks for Done; the context package's own would be
-// entered into its parent for every call, which is a tenth of what an echo costs.
+// given up with the connection, and costs next to nothing unless somebody asks for Done; the context package's own would be
+// entered into its parent for every call, and taken out again.
 type taskContext struct {
 	context.Context
 	mu   sync.Mutex

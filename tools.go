@@ -58,7 +58,7 @@ func (c *Call) Argument(name string) json.RawMessage { return memberOf(c.Argumen
 // A Result is what a tool says: server/tools, heading Tool Result. Raw JSON in it has to be JSON, and of its kind.
 type Result struct {
 	Content           []Content
-	StructuredContent json.RawMessage // fits the output schema; null is a value, nil is none. Without content beside it, a text says the same
+	StructuredContent json.RawMessage // fits the output schema; null is a value, nil is none; alone, a text is added to it
 	IsError           bool
 	Meta              json.RawMessage // an object, or nil
 }
@@ -515,11 +515,14 @@ func (s *Server) internalError(t *task, err error) *Error {
 	return errInternal
 }
 
+// maxLogWait is how long a call waits for the log.
+const maxLogWait = 100 * time.Millisecond
+
 // logError writes to the log, but waits for it only so long: a client may leave stderr unread (basic/transports/stdio), and
 // a call that waits for ever keeps its place. What the log has no room for is lost.
 func (s *Server) logError(t *task, err error) {
 	text := fmt.Sprintf("tool %s: %v", t.call.Name, err)
-	timeout := time.After(maxPatience)
+	timeout := time.After(maxLogWait)
 	select {
 	case s.logging <- struct{}{}:
 	case <-timeout:
