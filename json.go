@@ -542,7 +542,7 @@ func isNumber(value []byte) bool {
 	return len(value) > 0 && (value[0] == '-' || isDigit(value[0]))
 }
 func isInteger(value []byte) bool {
-	return isNumber(value) && (isDigits(value) || parseDecimal(value).integer())
+	return isNumber(value) && parseDecimal(value).integer()
 }
 
 // unquote gives the Go string of a JSON string. What UTF-8 cannot hold, a lone surrogate, is in it as three bytes that
@@ -667,8 +667,12 @@ func appendPlainIntegers(dst, value []byte) []byte {
 			end = skip(value, i)
 		}
 		if text := value[i:end]; isNumber(text) {
-			if d := parseDecimal(text); d.integer() && d.wide == nil && d.point <= most {
-				dst = d.appendPlain(dst)
+			if d := parseDecimal(text); d.integer() && d.point <= most {
+				zeros := int(d.point) - d.count
+				if d.sign() == 0 {
+					zeros = 1
+				}
+				dst = append(d.appendDigits(dst), bytes.Repeat([]byte("0"), zeros)...)
 				i = end
 				continue
 			}

@@ -1,16 +1,13 @@
 // number.go: JSON numbers as the exact decimals that they write, whatever their size.
 //
-// Ids are compared by value (mcp.go) and so are the numbers of schemas (schema.go); a float64 would take 2^53+1 for
-// 2^53 and 1e400 for infinity. Here no exponent is ever expanded: the cost grows with the length of the text alone.
-// Read after json.go, or on the way to whoever compares numbers.
+// Ids are compared by value (mcp.go), and so are the numbers of schemas (JSON Schema Core 4.2.2): a float64 would take
+// 2^53+1 for 2^53. No exponent is ever expanded: the cost grows with the length of the text alone. Read after json.go.
 
 package mcp
 
 import (
 	"bytes"
 	"cmp"
-	"math"
-	"math/bits"
 	"strconv"
 )
 
@@ -20,285 +17,134 @@ type decimal struct {
 	negative bool
 	digits   []byte // a slice of the number's text, maybe with the decimal point still in it
 	count    int    // of digits, the decimal point left out
-	point    int64  // the exponent, where it fits
-	wide     []byte // the exponent as text, where it has more than pointDigits digits
+	point    int64  // the exponent; for all that are wide the same, farther out than any other
+	wide     []byte // the exponent as text, without its sign, where it has more than pointDigits digits
 }
 
-// pointDigits is how long an exponent may be to be kept as an int64, with room to add a number of digits to it.
-const pointDigits = 18
+const (
+	pointDigits      = 18      // how long an exponent may be to be kept in point: it is below 10^18
+	beyond           = 1 << 62 // the point of longer ones above 0, with room to add counts of digits to it
+	maxDivisorDigits = 18      // of a divisor in multipleOf, so that the arithmetic stays within 64 bits
+)
 
 // parseDecimal takes apart the text of a number that is known to be JSON.
 func parseDecimal(text []byte) decimal {
-	var d decimal
-	if text[0] == '-' {
-		d.negative, text = true, text[1:]
-	}
-	mantissa, exponent := text, []byte(nil)
+	first, last, dot, end := -1, -1, len(text), len(text) // the outermost digits that are not 0, the decimal point, the e
 	for i, c := range text {
-		if c == 'e' || c == 'E' {
-			mantissa, exponent = text[:i], text[i+1:]
+		if '1' <= c && c <= '9' {
+			if last = i; first < 0 {
+				first = i
+			}
+		} else if c == '.' {
+			dot = i
+		} else if c|0x20 == 'e' {
+			end, dot = i, min(dot, i)
 			break
 		}
 	}
-	whole := bytes.IndexByte(mantissa, '.') // digits before the decimal point
-	if whole < 0 {
-		whole = len(mantissa)
-	}
-	first, last := 0, len(mantissa)
-	for first < last && (mantissa[first] == '0' || mantissa[first] == '.') {
-		first++
-	}
-	for last > first && (mantissa[last-1] == '0' || mantissa[last-1] == '.') {
-		last--
-	}
-	if first == last {
+	if first < 0 {
 		return decimal{} // zero, also -0 and 0e9: all one value
 	}
-	d.digits, d.count = mantissa[first:last], last-first
-	d.point = int64(whole - first)
-	if first > whole {
+	d := decimal{negative: text[0] == '-', digits: text[first : last+1], count: last + 1 - first, point: int64(dot - first)}
+	if first > dot {
 		d.point++ // the decimal point itself is no digit
-	}
-	if first < whole && whole < last {
+	} else if last > dot {
 		d.count--
 	}
-	d.addExponent(exponent)
+	if end < len(text) {
+		d.scale(text[end+1:])
+	}
 	return d
 }
 
-// addExponent adds the exponent of a number, as written after its e, to the point.
-func (d *decimal) addExponent(text []byte) {
-	if len(text) == 0 {
+// scale adds the exponent that a number is written with to the point.
+func (d *decimal) scale(exponent []byte) {
+	shift := d.point // a position in a text, so that it never changes the sign of a wide exponent
+	n, err := strconv.ParseInt(string(exponent), 10, 64)
+	if d.point += n; err == nil && -1e18 < d.point && d.point < 1e18 { // a sum that wraps around is not between
 		return
 	}
-	down := text[0] == '-'
-	if down || text[0] == '+' {
-		text = text[1:]
+	d.point = beyond
+	if exponent[0] == '-' {
+		d.point, shift = -beyond, -shift
 	}
-	text = bytes.TrimLeft(text, "0")
-	if len(text) > pointDigits {
-		d.wide = addWide(down, text, d.point)
-		if text = bytes.TrimLeft(d.wide, "-"); len(text) > pointDigits {
-			return
-		}
-		d.point, d.wide = 0, nil // the sum is shorter: one value, one form
+	d.wide = append([]byte("0"), bytes.TrimLeft(exponent, "+-0")...)
+	for i := len(d.wide) - 1; shift != 0; i-- {
+		shift += int64(d.wide[i] - '0')
+		digit := (shift%10 + 10) % 10
+		d.wide[i], shift = byte('0'+digit), (shift-digit)/10
 	}
-	n, _ := strconv.ParseInt(string(text), 10, 64) // at most 18 digits; "" gives 0
-	if down {
-		n = -n
-	}
-	if d.point += n; d.point >= 1e18 || d.point <= -1e18 {
-		d.wide = strconv.AppendInt(nil, d.point, 10)
-	}
-}
-
-// addWide is the sum of n and of an integer of more than pointDigits digits, as text with a '-' where it is
-// negative. |n| is far below the integer, so that the sign stays.
-func addWide(negative bool, digits []byte, n int64) []byte {
-	if negative {
-		n = -n
-	}
-	sum := make([]byte, len(digits)+2)
-	i := len(sum)
-	for j := len(digits) - 1; j >= 0 || n > 0; j-- {
-		if j >= 0 {
-			n += int64(digits[j] - '0')
-		}
-		digit := n % 10
-		n /= 10
-		if digit < 0 { // borrow
-			digit, n = digit+10, n-1
-		}
-		i--
-		sum[i] = byte('0' + digit)
-	}
-	sum = bytes.TrimLeft(sum[i:], "0")
-	if negative {
-		return append([]byte{'-'}, sum...)
-	}
-	return sum
-}
-
-// isDigits reports whether a number is written with digits alone, as most are.
-func isDigits(text []byte) bool {
-	for _, c := range text {
-		if !isDigit(c) {
-			return false
-		}
-	}
-	return true
+	d.wide = bytes.TrimLeft(d.wide, "0")
 }
 
 // integer reports whether d has no fraction: 1.0 and 1e2 are integers, 0.5 is not.
-func (d decimal) integer() bool {
-	if d.wide != nil {
-		return d.wideSign() > 0
-	}
-	return d.point >= int64(d.count)
-}
+func (d decimal) integer() bool { return d.point >= int64(d.count) }
 
 // sign is -1, 0 or +1.
 func (d decimal) sign() int {
-	switch {
-	case len(d.digits) == 0:
-		return 0
-	case d.negative:
+	if d.negative {
 		return -1
 	}
-	return 1
+	return min(1, len(d.digits))
 }
 
 // compare gives -1, 0 or +1 as d is less than, equal to or greater than e.
 func (d decimal) compare(e decimal) int {
-	if d.sign() != e.sign() {
-		return cmp.Compare(d.sign(), e.sign())
+	sign := d.sign()
+	if c := cmp.Compare(sign, e.sign()); c != 0 {
+		return c
+	} else if d.point != e.point {
+		return sign * cmp.Compare(d.point, e.point)
+	} else if c = cmp.Or(cmp.Compare(len(d.wide), len(e.wide)), bytes.Compare(d.wide, e.wide)); c != 0 {
+		return sign * c * cmp.Compare(d.point, 0)
 	}
-	c := comparePoints(d, e)
-	if c == 0 {
-		c = compareDigits(d.digits, e.digits)
-	}
-	return d.sign() * c
+	var left, right [32]byte // room for the digits of ordinary numbers
+	return sign * bytes.Compare(d.appendDigits(left[:0]), e.appendDigits(right[:0]))
 }
 
-// comparePoints compares two exponents; a wide one is beyond all that are not.
-func comparePoints(d, e decimal) int {
-	switch side := d.wideSign(); {
-	case side != e.wideSign():
-		return cmp.Compare(side, e.wideSign())
-	case side == 0:
-		return cmp.Compare(d.point, e.point)
-	case len(d.wide) != len(e.wide):
-		return side * cmp.Compare(len(d.wide), len(e.wide))
-	default:
-		return side * bytes.Compare(d.wide, e.wide)
+// appendDigits appends the significant digits, after a minus where the number is negative.
+func (d decimal) appendDigits(dst []byte) []byte {
+	if d.negative {
+		dst = append(dst, '-')
 	}
-}
-
-// wideSign is the sign of a wide exponent, or 0.
-func (d decimal) wideSign() int {
-	switch {
-	case d.wide == nil:
-		return 0
-	case d.wide[0] == '-':
-		return -1
-	}
-	return 1
-}
-
-// compareDigits compares two runs of significant digits as fractions, passing over decimal points.
-func compareDigits(a, b []byte) int {
-	i, j := 0, 0
-	for {
-		if i < len(a) && a[i] == '.' {
-			i++
-		}
-		if j < len(b) && b[j] == '.' {
-			j++
-		}
-		switch {
-		case i == len(a) && j == len(b):
-			return 0
-		case i == len(a):
-			return -1 // what is left of b does not end in 0
-		case j == len(b):
-			return 1
-		case a[i] != b[j]:
-			return cmp.Compare(a[i], b[j])
-		}
-		i, j = i+1, j+1
-	}
+	whole, fraction, _ := bytes.Cut(d.digits, []byte("."))
+	return append(append(dst, whole...), fraction...)
 }
 
 // appendTo appends the one text that all numbers of this value share.
 func (d decimal) appendTo(dst []byte) []byte {
-	if d.sign() == 0 {
-		return append(dst, '0')
+	dst = append(d.appendDigits(dst), 'e')
+	if d.wide == nil {
+		return strconv.AppendInt(dst, d.point, 10)
 	}
-	if d.negative {
+	if d.point < 0 {
 		dst = append(dst, '-')
 	}
+	return append(dst, d.wide...)
+}
+
+// divisor reports whether multipleOf takes d for m: one above 0, with an exponent that is not near the wide ones.
+func (d decimal) divisor() bool {
+	return d.sign() > 0 && d.count <= maxDivisorDigits && max(d.point, -d.point) < 1e17
+}
+
+// multipleOf reports whether d is an integer times m, for an m that is a divisor: with D and M the digits of the two as
+// integers, whether D times a power of ten is one of M. Where that power is negative it is not, because D does not end in
+// 0; and one above 60 is as good as 60, because M, below 2^60, has no more factors 2 or 5 than that.
+func (d decimal) multipleOf(m decimal) bool {
+	power := d.point - int64(d.count) - (m.point - int64(m.count))
+	if d.sign() == 0 || power < 0 {
+		return d.sign() == 0
+	}
+	modulus, _ := strconv.ParseUint(string(m.appendDigits(make([]byte, 0, maxDivisorDigits))), 10, 64)
+	rest := uint64(0)
 	for _, c := range d.digits {
 		if c != '.' {
-			dst = append(dst, c)
+			rest = (rest*10 + uint64(c-'0')) % modulus
 		}
 	}
-	dst = append(dst, 'e')
-	if d.wide != nil {
-		return append(dst, d.wide...)
+	for range min(power, 60) {
+		rest = rest * 10 % modulus
 	}
-	return strconv.AppendInt(dst, d.point, 10)
-}
-
-// maxDivisorDigits bounds the significant digits of a divisor, so that the arithmetic below stays within 64 bits.
-const maxDivisorDigits = 18
-
-// appendPlain appends an integer in digits alone, for one that is known to be short.
-func (d decimal) appendPlain(dst []byte) []byte {
-	if d.sign() == 0 {
-		return append(dst, '0')
-	}
-	if d.negative {
-		dst = append(dst, '-')
-	}
-	dst = append(dst, bytes.ReplaceAll(d.digits, []byte("."), nil)...)
-	return append(dst, bytes.Repeat([]byte("0"), int(d.point)-d.count)...)
-}
-
-// divisor reports whether multipleOf takes d for m.
-func (d decimal) divisor() bool {
-	return d.sign() > 0 && d.wide == nil && d.count <= maxDivisorDigits
-}
-
-// multipleOf reports whether d is an integer times m, for an m that is a divisor.
-//
-// With D and M the digits of the two as integers, d/m is D/M times a power of ten. Where that power is negative the
-// answer is no, because D does not end in 0. Else D times the power has to be divisible by M: a remainder, taken digit
-// by digit, first those of D, then those of the power.
-func (d decimal) multipleOf(m decimal) bool {
-	if d.sign() == 0 {
-		return true
-	}
-	last := m.point - int64(m.count) + int64(d.count)
-	power := strconv.AppendInt(nil, d.point-last, 10)
-	if d.wide != nil {
-		power = addWide(d.wideSign() < 0, bytes.TrimLeft(d.wide, "-"), -last)
-	}
-	if power[0] == '-' {
-		return false
-	}
-	modulus := digitsModulo(m.digits, math.MaxUint64)
-	return multiplyModulo(digitsModulo(d.digits, modulus), powerOfTen(power, modulus), modulus) == 0
-}
-
-// digitsModulo is the remainder of a run of digits by m, which is at most 10^18 or larger than the digits.
-func digitsModulo(digits []byte, m uint64) (rest uint64) {
-	for _, c := range digits {
-		if c != '.' {
-			rest = (rest*10 + uint64(c-'0')) % m
-		}
-	}
-	return rest
-}
-
-// powerOfTen is the remainder of 10^exponent by m; the exponent is text, read digit by digit: 10^(10a+b) is
-// (10^a)^10 times 10^b.
-func powerOfTen(exponent []byte, m uint64) uint64 {
-	power := 1 % m
-	for _, c := range exponent {
-		tenth, once := power, power
-		for range 9 {
-			tenth = multiplyModulo(tenth, once, m)
-		}
-		power = tenth
-		for range c - '0' {
-			power = multiplyModulo(power, 10, m)
-		}
-	}
-	return power
-}
-
-// multiplyModulo is the remainder of a times b by m.
-func multiplyModulo(a, b, m uint64) uint64 {
-	high, low := bits.Mul64(a, b)
-	return bits.Rem64(high, low, m)
+	return rest == 0
 }

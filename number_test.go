@@ -71,6 +71,9 @@ func TestDecimalMultipleOf(t *testing.T) {
 		{"1e99999999999999999999", "3", false}, {"3e99999999999999999999", "3", true}, {"1e99999999999999999999", "256", true},
 		{"1e-99999999999999999999", "3", false}, {"7.5", "2.5", true}, {"100", "1e3", false}, {"1e3", "1e2", true},
 		{"999999999999999999999999999999", "999999999999999999", false}, {"999999999999999999000000000000000000", "999999999999999999", true},
+		{"1.00001e999999999999999999", "1e99999999999999998", true}, {"1.00001e99999999999999999", "1e99999999999999998", false},
+		{"1e-1000000000000000000", "1e-99999999999999999", false}, {"3e288230376151711744", "576460752303423488", true},
+		{"1e59", "576460752303423488", true}, {"1e58", "576460752303423488", false}, {"1e76", "576460752303423488", true},
 		{"1" + strings.Repeat("0", 1000), "7", false}, {"7" + strings.Repeat("0", 1000), "7", true},
 	} {
 		m := parseDecimal([]byte(test.of))
@@ -82,11 +85,13 @@ func TestDecimalMultipleOf(t *testing.T) {
 	}
 }
 
-// TestDecimalDivisor tests what can be divided by at its edge: 18 digits, and one past it.
+// TestDecimalDivisor tests what can be divided by at its edge: 18 digits, and one past it; and exponents below
+// 10^17, on both sides.
 func TestDecimalDivisor(t *testing.T) {
 	for number, want := range map[string]bool{
 		"1": true, "0.1": true, "123456789012345678": true, "1234567890123456789": false, "1234567890123456780": true,
 		"0": false, "-1": false, "1e999999999": true, "1e99999999999999999999": false,
+		"1e99999999999999998": true, "1e99999999999999999": false, "1e-99999999999999998": true, "1e-100000000000000001": false,
 	} {
 		if got := parseDecimal([]byte(number)).divisor(); got != want {
 			t.Errorf("divisor of %s is %v", number, got)
