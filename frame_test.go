@@ -529,7 +529,7 @@ func TestTextLeavesSafely(t *testing.T) {
 		{"plain", "a b", `a b`},
 		{"a line break", "a\nb\r\n", `a\nb\r\n`},
 		{"quotes and backslashes", `"\`, `\"\\`},
-		{"control characters", "\x00\x01\b\f\t\x1f\x7f", `\u0000\u0001\u0008\u000c\t\u001f` + "\x7f"},
+		{"control characters", "\x00\x01\b\f\t\x1f\x7f", `\u0000\u0001\b\f\t\u001f` + "\x7f"},
 		{"<>& leave as they are", "<a href=\"x\">&</a>", `<a href=\"x\">&</a>`},
 		{"U+2028 and U+2029 leave as escapes", "a\u2028b\u2029c", `a\u2028b\u2029c`},
 		{"their neighbours leave as they are", "\u2027\u202a\u00a8", "\u2027\u202a\u00a8"},

@@ -121,7 +121,7 @@ func TestAppendText(t *testing.T) {
 		"":                    `""`,
 		"a\"b\\c":             `"a\"b\\c"`,
 		"<&>/'":               `"<&>/'"`,
-		"\n\r\t\b\x00\x7f":    "\"\\n\\r\\t\\u0008\\u0000\x7f\"",
+		"\n\r\t\b\x00\x7f":    "\"\\n\\r\\t\\b\\u0000\x7f\"",
 		"é😀":                  `"é😀"`,
 		"\u2028\u2029\u2027":  `"\u2028\u2029` + "\u2027\"",
 		"a\xffb\xed\xa0\x80c": "\"a\uFFFDb\uFFFD\uFFFD\uFFFDc\"",

@@ -98,7 +98,7 @@ func (m *message) completed() []byte {
 		at, lacked = m.place[slotParams].from, `"_meta":{`+lacked+"}"
 	}
 	if m.at(slotParams) == nil {
-		at, lacked = m.space(0), `"params":{`+lacked+"}"
+		at, lacked = skipSpace(m.line, 0), `"params":{`+lacked+"}"
 	}
 	switch {
 	case m.line[at] != '{':

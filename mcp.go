@@ -306,7 +306,7 @@ func (m *message) read(line []byte) (kind, *Error) {
 	m.trim()
 	named := isText(m.at(slotMethod)) && textIs(m.at(slotJSONRPC), "2.0")
 	result, failure := m.at(slotResult) != nil, m.at(slotError) != nil
-	switch first := line[m.space(0)]; {
+	switch first := line[skipSpace(line, 0)]; {
 	case first == '[':
 		return m.refuse("a batch; send one message a line")
 	case first != '{':

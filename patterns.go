@@ -494,7 +494,7 @@ func openSubscription(m *message) (*task, *Error) {
 			if !isArray(value) {
 				return nil, invalidFilter(name, "an array of strings")
 			}
-			for uri := range elements(value) {
+			for _, uri := range members(value) {
 				if !isText(uri) {
 					return nil, invalidFilter(name, "an array of strings")
 				}
