@@ -30,10 +30,9 @@ const (
 
 // A rule says what a piece of an expression becomes, or why it is refused; $1 is what its first brackets hold.
 type rule struct {
-	piece   string
+	piece   *regexp.Regexp // at the start of what is left
 	is      kindOfPiece
 	becomes string
-	re      *regexp.Regexp // of the piece, at the start of what is left
 }
 
 type kindOfPiece int
@@ -52,45 +51,43 @@ const (
 // The numbers are ECMA-262's; the first rule that fits counts, and any other character stands for itself. That brackets
 // come in pairs and ranges go up is left to Go's parser, which would take some counts literally.
 var rules = sync.OnceValue(func() (r struct{ outside, inClass []rule }) {
+	on := func(piece string, is kindOfPiece, becomes string) rule {
+		return rule{regexp.MustCompile(`^(?s:` + piece + `)`), is, becomes}
+	}
 	escapes := []rule{ // CharacterEscape and CharacterClassEscape, 22.2.1; all punctuation may be escaped
-		{`\\(?:[tnvfr]|x[[:xdigit:]]{2}|[[:punct:]])`, character, `$0`, nil},
-		{`\\0[0-9]`, forbidden, notECMA, nil}, {`\\0`, character, `\x00`, nil},
-		{`\\u(?:\{([[:xdigit:]]+)\}|([[:xdigit:]]{4}))`, character, `\x{$1$2}`, nil},
-		{`\\[dDwW]`, set, `$0`, nil}, {`\\s`, set, whiteSpace, nil}, {`\\S`, set, notSpace, nil},
-		{`\\([pP])\{(?:(\w+)=)?(\w*)\}`, namedSet, `\$1{$3}`, nil},
-		{`\\$`, forbidden, `$0 has nothing after it`, nil}, {`\\.`, forbidden, notECMA, nil},
+		on(`\\(?:[tnvfr]|x[[:xdigit:]]{2}|[[:punct:]])`, character, `$0`),
+		on(`\\0[0-9]`, forbidden, notECMA), on(`\\0`, character, `\x00`),
+		on(`\\u(?:\{([[:xdigit:]]+)\}|([[:xdigit:]]{4}))`, character, `\x{$1$2}`),
+		on(`\\[dDwW]`, set, `$0`), on(`\\s`, set, whiteSpace), on(`\\S`, set, notSpace),
+		on(`\\([pP])\{(?:(\w+)=)?(\w*)\}`, namedSet, `\$1{$3}`),
+		on(`\\$`, forbidden, `$0 has nothing after it`), on(`\\.`, forbidden, notECMA),
 	}
-	r.inClass = append([]rule{{`\\b`, character, `\x08`, nil}}, escapes...)
+	r.inClass = append([]rule{on(`\\b`, character, `\x08`)}, escapes...)
 	r.outside = append([]rule{
-		{`\\[bB]|[\^$|]`, edge, `$0`, nil}, {`\\[1-9k]`, forbidden, `a back reference, $0,` + noLinear, nil},
-		{`\(\?<?[=!]`, forbidden, `look-around, $0,` + noLinear, nil}, // Assertion and Atom
-		{`\(\?<([A-Za-z_]\w*)>`, edge, `(?P<$1>`, nil},
-		{`\(\?<`, forbidden, `a group's name is written (?<name>, with ASCII letters, digits and _`, nil},
-		{`\(\?[^:]`, forbidden, `a group that begins with $0 is not supported`, nil}, {`\((?:\?:)?`, edge, `(?:`, nil},
-		{`\)`, atom, `)`, nil}, {`\.`, atom, notLineEnd, nil},
-		{`\[\]`, atom, `[^\x{0}-\x{10FFFF}]`, nil}, {`\[\^\]`, atom, `[\x{0}-\x{10FFFF}]`, nil}, {`\[\^?`, class, `$0`, nil},
-		{`[*+?]\??`, quantifier, `$0`, nil}, {`\{0*(\d+)\}(\??)`, quantifier, `{$1}$2`, nil}, // Quantifier
-		{`\{0*(\d+),\}(\??)`, quantifier, `{$1,}$2`, nil}, {`\{0*(\d+),0*(\d+)\}(\??)`, quantifier, `{$1,$2}$3`, nil},
-		{`\{`, forbidden, `a { that begins no count is written \{`, nil},
-		{`[}\]]`, forbidden, `a $0 that stands for itself is written \$0`, nil},
+		on(`\\[bB]|[\^$|]`, edge, `$0`), on(`\\[1-9k]`, forbidden, `a back reference, $0,`+noLinear),
+		on(`\(\?<?[=!]`, forbidden, `look-around, $0,`+noLinear), // Assertion and Atom
+		on(`\(\?<([A-Za-z_]\w*)>`, edge, `(?P<$1>`),
+		on(`\(\?<`, forbidden, `a group's name is written (?<name>, with ASCII letters, digits and _`),
+		on(`\(\?[^:]`, forbidden, `a group that begins with $0 is not supported`), on(`\((?:\?:)?`, edge, `(?:`),
+		on(`\)`, atom, `)`), on(`\.`, atom, notLineEnd),
+		on(`\[\]`, atom, `[^\x{0}-\x{10FFFF}]`), on(`\[\^\]`, atom, `[\x{0}-\x{10FFFF}]`), on(`\[\^?`, class, `$0`),
+		on(`[*+?]\??`, quantifier, `$0`), on(`\{0*(\d+)\}(\??)`, quantifier, `{$1}$2`), // Quantifier
+		on(`\{0*(\d+),\}(\??)`, quantifier, `{$1,}$2`), on(`\{0*(\d+),0*(\d+)\}(\??)`, quantifier, `{$1,$2}$3`),
+		on(`\{`, forbidden, `a { that begins no count is written \{`),
+		on(`[}\]]`, forbidden, `a $0 that stands for itself is written \$0`),
 	}, escapes...)
-	for _, list := range [][]rule{r.inClass, r.outside} {
-		for i := range list {
-			list[i].re = regexp.MustCompile(`^(?s:` + list[i].piece + `)`)
-		}
-	}
 	return r
 })
 
 // nextPiece gives the piece that an expression begins with, in Go's syntax, and what is left.
 func nextPiece(list []rule, in string) (is kindOfPiece, text, rest string, err error) {
-	if window := in[:min(len(in), 256)]; strings.IndexAny(window, `\^$.*+?()[]{}|`) == 0 {
+	if window := in[:min(len(in), 256)]; in != "" && strings.IndexByte(`\^$.*+?()[]{}|`, in[0]) >= 0 {
 		for _, r := range list {
-			if m := r.re.FindStringSubmatchIndex(window); m != nil {
-				text = string(r.re.ExpandString(nil, r.becomes, window, m))
+			if m := r.piece.FindStringSubmatchIndex(window); m != nil {
+				text = string(r.piece.ExpandString(nil, r.becomes, window, m))
 				if r.is == forbidden {
 					err = errors.New(text)
-				} else if r.is == namedSet && !hasProperty(r.re.FindStringSubmatch(window)) {
+				} else if r.is == namedSet && !hasProperty(r.piece.FindStringSubmatch(window)) {
 					err = fmt.Errorf("%s: not a general category or a script that Go knows", window[:m[1]])
 				}
 				return r.is, text, in[m[1]:], err
