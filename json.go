@@ -23,7 +23,7 @@ import (
 	"unicode/utf8"
 )
 
-// MaxDepth is how many brackets may be open at once in a JSON text, the outermost included: a limit that RFC 8259, section 9, allows.
+// MaxDepth is how many brackets may be open at once, the outermost included (a limit that RFC 8259, section 9, allows).
 const MaxDepth = 512
 
 // What can be wrong with a JSON text; a [JSONError] wraps one of them.
@@ -58,7 +58,7 @@ type span struct{ from, to int }
 // A name is a member's name between its quotes.
 type name struct {
 	span
-	escaped bool
+	escaped bool // it has escapes
 }
 
 // A field is a member that the caller of a scanner asks for.
@@ -132,10 +132,11 @@ func (s *scanner) value(i, depth int, want []field) int {
 		return s.list(i, depth+1, want)
 	case c == '-' || isDigit(c):
 		return s.number(i)
-	case c == 't' && bytes.HasPrefix(s.data[i:], []byte("true")), c == 'n' && bytes.HasPrefix(s.data[i:], []byte("null")):
-		return i + 4
-	case c == 'f' && bytes.HasPrefix(s.data[i:], []byte("false")):
-		return i + 5
+	}
+	for _, word := range [...]string{"true", "false", "null"} {
+		if bytes.HasPrefix(s.data[i:], []byte(word)) {
+			return i + len(word)
+		}
 	}
 	return s.fail(i, ErrSyntax, "a value")
 }
@@ -273,21 +274,21 @@ func (s *scanner) number(i int) int {
 	if s.data[i] == '-' {
 		i++
 	}
-	if s.peek(i) == '0' {
-		i++
-	} else {
+	if s.peek(i) != '0' {
 		i = s.digits(i)
+	} else {
+		i++
 	}
-	if s.peek(i) == '.' {
+	if s.peek(i) == '.' { // not at -1: no byte is there
 		i = s.digits(i + 1)
 	}
-	if s.peek(i)|0x20 != 'e' {
-		return i // also -1, where no byte is
+	if s.peek(i)|0x20 == 'e' {
+		if i++; s.peek(i) == '+' || s.peek(i) == '-' {
+			i++
+		}
+		i = s.digits(i)
 	}
-	if i++; s.peek(i) == '+' || s.peek(i) == '-' {
-		i++
-	}
-	return s.digits(i)
+	return i
 }
 
 func (s *scanner) digits(i int) int {
@@ -336,11 +337,11 @@ func (s *scanner) same(a, b name) bool { return string(s.unescaped(a, 0)) == str
 
 // unescaped gives a name without its escapes, in spare room of the given number where it has any.
 func (s *scanner) unescaped(n name, room int) []byte {
-	if !n.escaped {
-		return s.data[n.from:n.to]
+	if n.escaped {
+		s.spare[room] = appendUnescaped(s.spare[room][:0], s.data[n.from:n.to])
+		return s.spare[room]
 	}
-	s.spare[room] = appendUnescaped(s.spare[room][:0], s.data[n.from:n.to])
-	return s.spare[room]
+	return s.data[n.from:n.to]
 }
 
 // maxKept is the most room, in entries, that a scanner keeps for the next text.
@@ -412,16 +413,15 @@ func skipText(data []byte, i int) int {
 	}
 }
 
-// nextItem goes from the end of an element or member to the start of the next, or to the closing bracket.
+// nextItem goes from the end of an item to the start of the next, or to the closing bracket; memberValue from a name's.
 func nextItem(data []byte, i int) int {
-	if i = skipSpace(data, i); data[i] == ',' {
-		return skipSpace(data, i+1)
+	for isSpace(data[i]) || data[i] == ',' || data[i] == ':' {
+		i++
 	}
 	return i
 }
 
-// memberValue goes from the end of a member's name to its value.
-func memberValue(data []byte, i int) int { return skipSpace(data, skipSpace(data, i)+1) }
+func memberValue(data []byte, i int) int { return nextItem(data, i) }
 
 // members goes through the members of an object, the names between their quotes, as written, and the values; or through
 // the elements of an array, which have no names.
@@ -584,12 +584,7 @@ func (c *canonical) append(dst []byte, i int) (text []byte, end int) {
 	if first != '{' && first != '[' {
 		end = skip(c.data, i)
 		c.work += (end-i)/4 + 1
-		if first == '"' {
-			return appendCanonicalText(dst, c.data[i+1:end-1]), end
-		} else if isNumber(c.data[i:end]) {
-			return parseDecimal(c.data[i:end]).appendTo(dst), end
-		}
-		return append(dst, c.data[i:end]...), end
+		return appendCanonicalScalar(dst, c.data[i:end]), end
 	}
 	dst = append(dst, first)
 	var sorted []span
@@ -597,7 +592,7 @@ func (c *canonical) append(dst []byte, i int) (text []byte, end int) {
 		item := len(dst)
 		if first == '{' {
 			end = skipText(c.data, i)
-			dst = append(appendCanonicalText(dst, c.data[i+1:end-1]), ':')
+			dst = appendCanonicalScalar(dst, c.data[i:end])
 			i = memberValue(c.data, end)
 		}
 		dst, i = c.append(dst, i)
@@ -608,7 +603,7 @@ func (c *canonical) append(dst []byte, i int) (text []byte, end int) {
 	order := func(a, b span) int { return bytes.Compare(dst[a.from:a.to], dst[b.from:b.to]) }
 	if !slices.IsSortedFunc(sorted, order) {
 		slices.SortFunc(sorted, order)
-		written := slices.Clone(dst[start:])
+		written := slices.Clone(dst[start:]) // no more than the object: what is before it may be long
 		dst = dst[:start+1]
 		for _, m := range sorted {
 			dst = append(dst, written[m.from-start:m.to-start]...)
@@ -625,12 +620,17 @@ func (c *canonical) append(dst []byte, i int) (text []byte, end int) {
 	return dst, i + 1
 }
 
-// appendCanonicalText appends a string by its length, so that no text in it needs an escape.
-func appendCanonicalText(dst, text []byte) []byte {
-	if bytes.IndexByte(text, '\\') >= 0 {
-		text = appendUnescaped(nil, text)
+// appendCanonicalScalar appends a string by its length, so that nothing in it needs an escape, and a number by its value.
+func appendCanonicalScalar(dst, value []byte) []byte {
+	if isNumber(value) {
+		return parseDecimal(value).appendTo(dst)
+	} else if !isText(value) {
+		return append(dst, value...)
 	}
-	return append(append(strconv.AppendInt(append(dst, '"'), int64(len(text)), 10), ':'), text...)
+	if value = value[1 : len(value)-1]; bytes.IndexByte(value, '\\') >= 0 {
+		value = appendUnescaped(nil, value)
+	}
+	return append(append(strconv.AppendInt(append(dst, '"'), int64(len(value)), 10), ':'), value...)
 }
 
 // maxClientText is how many bytes of a client's text are sent back in an error.
@@ -641,11 +641,11 @@ func clip(s string) string {
 	if len(s) <= maxClientText {
 		return s
 	}
-	cut := maxClientText - len("…")
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
+	end := maxClientText - len("…")
+	for !utf8.RuneStart(s[end]) && end > 0 {
+		end--
 	}
-	return s[:cut] + "…"
+	return s[:end] + "…"
 }
 
 // appendClientText appends a client's JSON string, clipped, as it was written where that is not too long.
@@ -656,7 +656,7 @@ func appendClientText(dst, text []byte) []byte {
 	return appendText(dst, clientText(text))
 }
 
-// clientText gives a JSON string for use in an error: clipped, and with lone surrogates, three bytes, as their escapes.
+// clientText gives a JSON string for use in an error: clipped, and with lone surrogates, of three bytes, as escapes.
 func clientText(text []byte) string {
 	s := clip(unquote(text))
 	for i := 0; i < len(s); i++ {
@@ -714,8 +714,9 @@ func (e *encoder) raw(name string, value []byte, kind func([]byte) bool) {
 	if len(value) == 0 {
 		return
 	}
-	value = trimSpace(mendUTF8(value))
-	if err := checkJSON(value); err != nil {
+	value = mendUTF8(value)
+	err := checkJSON(value)
+	if value = trimSpace(value); err != nil {
 		e.fail(fmt.Errorf("%s: %w", name, err))
 	} else if kind != nil && !kind(value) {
 		e.fail(fmt.Errorf("%s is of the wrong kind", name))
