@@ -1,11 +1,10 @@
 // schema.go: JSON Schema 2020-12, so far as it can be exact, bounded and fast: what tools say of their arguments.
 //
-// In this order: the tables of what is supported and what is refused; the compiler, which turns a schema into nodes;
-// the evaluation, a walk over the bytes of the data, in which every value is read once by every schema that applies to
-// it; and the report, which puts what is wrong in words that a model can act on.
+// First the tables of what is supported and refused; then the compiler, which turns a schema into nodes; the evaluation, one walk over
+// the bytes of the data; and the report, which puts what is wrong in words that a model can act on.
 //
-// Pages: basic/index, heading JSON Schema Usage; server/tools, heading Tool. "Core" and "Validation" are the documents
-// of JSON Schema 2020-12, with their sections. Read after number.go; next is pattern.go.
+// Pages: basic/index, heading JSON Schema Usage; server/tools, heading Tool. "Core" and "Validation" are the documents of JSON Schema
+// 2020-12, with their sections. Read after number.go; next is pattern.go.
 
 package mcp
 
@@ -14,6 +13,7 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
+	"maps"
 	"math"
 	"net/url"
 	"regexp"
@@ -35,58 +35,46 @@ const (
 	maxSteps        = 12     // of a JSON Pointer that are shown
 )
 
-// A keyword says what types of value a keyword takes and how the value, which begins at raw[at], gets into a node.
-// Annotations have no read: they never fail.
+// A keyword says what types of value a keyword takes and how the value, which begins at raw[at], gets into a node; without
+// read it is an annotation, which never fails. Besides these every x-* is supported.
 type keyword struct {
 	takes types
 	read  func(c *compiler, n *node, at int)
 }
 
-// keywords are those that are supported, and besides them every x-*. CompileSchema has them filled in: they need it.
-var (
-	keywords     map[string]keyword
-	keywordsOnce sync.Once
-)
+var keywords map[string]keyword
+var keywordsOnce sync.Once
 
 func setKeywords() {
 	keywords = map[string]keyword{
-		// Core 8 and 9; Validation 8 and 9: identifiers, references, and what only informs
+		// Core 8 and 9, Validation 8 and 9: identifiers, references, and what only informs
 		"$schema": {typeString, (*compiler).dialect}, "$id": {typeString, nil}, "$anchor": {typeString, (*compiler).anchor},
-		"$ref": {typeString, (*compiler).reference}, "$defs": {typeObject, definitions},
-		"definitions": {typeObject, definitions}, "$comment": {typeString, nil}, "title": {typeString, nil},
-		"description": {typeString, nil}, "default": {typeAny, nil},
-		"examples": {typeArray, nil}, "deprecated": {typeBoolean, nil}, "readOnly": {typeBoolean, nil},
-		"writeOnly": {typeBoolean, nil}, "format": {typeString, nil}, "contentEncoding": {typeString, nil},
-		"contentMediaType": {typeString, nil}, "contentSchema": one(func(*node) **node { return new(*node) }),
+		"$ref": {typeString, (*compiler).reference}, "$defs": {typeObject, definitions}, "definitions": {typeObject, definitions},
+		"$comment": {typeString, nil}, "title": {typeString, nil}, "description": {typeString, nil}, "default": {typeAny, nil},
+		"examples": {typeArray, nil}, "deprecated": {typeBoolean, nil}, "readOnly": {typeBoolean, nil}, "writeOnly": {typeBoolean, nil},
+		"format": {typeString, nil}, "contentEncoding": {typeString, nil}, "contentMediaType": {typeString, nil},
+		"contentSchema": one(func(*node) **node { return new(*node) }),
 		// Core 10.2: subschemas in place
 		"allOf": many(func(n *node) *[]*node { return &n.allOf }), "anyOf": many(func(n *node) *[]*node { return &n.anyOf }),
 		"oneOf": many(func(n *node) *[]*node { return &n.oneOf }), "not": one(func(n *node) **node { return &n.not }),
 		"if": one(func(n *node) **node { return &n.ifs }), "then": one(func(n *node) **node { return &n.then }),
-		"else":             one(func(n *node) **node { return &n.otherwise }),
-		"dependentSchemas": {typeObject, (*compiler).dependentSchemas},
+		"else": one(func(n *node) **node { return &n.otherwise }), "dependentSchemas": {typeObject, (*compiler).dependentSchemas},
 		// Core 10.3 and 11: subschemas for elements and members
-		"prefixItems": many(func(n *node) *[]*node { return &n.prefixItems }),
-		"items":       one(func(n *node) **node { return &n.items }),
-		"contains":    one(func(n *node) **node { return &n.contains }),
-		"properties":  {typeObject, (*compiler).properties}, "patternProperties": {typeObject, (*compiler).patternProperties},
+		"prefixItems": many(func(n *node) *[]*node { return &n.prefixItems }), "items": one(func(n *node) **node { return &n.items }),
+		"contains": one(func(n *node) **node { return &n.contains }), "properties": {typeObject, (*compiler).properties},
+		"patternProperties":     {typeObject, (*compiler).patternProperties},
 		"additionalProperties":  one(func(n *node) **node { return &n.additionalProperties }),
 		"propertyNames":         one(func(n *node) **node { return &n.propertyNames }),
 		"unevaluatedItems":      one(func(n *node) **node { return &n.unevaluatedItems }),
 		"unevaluatedProperties": one(func(n *node) **node { return &n.unevaluatedProperties }),
 		// Validation 6.1: any value (6.2, numbers: see limits)
-		"type": {typeString | typeArray, (*compiler).types}, "enum": {typeArray, (*compiler).enum},
-		"const": {typeAny, (*compiler).constant},
-		// Validation 6.3: strings
-		"maxLength": count(func(n *node) *int { return &n.length.max }),
-		"minLength": count(func(n *node) *int { return &n.length.min }),
-		"pattern":   {typeString, (*compiler).pattern},
-		// Validation 6.4: arrays
-		"maxItems":    count(func(n *node) *int { return &n.elements.max }),
-		"minItems":    count(func(n *node) *int { return &n.elements.min }),
-		"maxContains": count(func(n *node) *int { return &n.contained.max }),
-		"minContains": count(func(n *node) *int { return &n.contained.min }),
-		"uniqueItems": {typeBoolean, (*compiler).uniqueItems},
-		// Validation 6.5: objects
+		"type": {typeString | typeArray, (*compiler).types}, "enum": {typeArray, (*compiler).enum}, "const": {typeAny, (*compiler).constant},
+		// Validation 6.3, 6.4 and 6.5: strings, arrays, objects
+		"maxLength": count(func(n *node) *int { return &n.length.max }), "minLength": count(func(n *node) *int { return &n.length.min }),
+		"pattern": {typeString, (*compiler).pattern}, "uniqueItems": {typeBoolean, (*compiler).uniqueItems},
+		"maxItems": count(func(n *node) *int { return &n.elements.max }), "minItems": count(func(n *node) *int { return &n.elements.min }),
+		"maxContains":   count(func(n *node) *int { return &n.contained.max }),
+		"minContains":   count(func(n *node) *int { return &n.contained.min }),
 		"maxProperties": count(func(n *node) *int { return &n.members.max }),
 		"minProperties": count(func(n *node) *int { return &n.members.min }),
 		"required":      {typeArray, (*compiler).required}, "dependentRequired": {typeObject, (*compiler).dependentRequired},
@@ -119,8 +107,8 @@ var refused = map[string]string{
 	"id":              "is of draft-04; $id is supported", "nullable": `is of OpenAPI; write "type": [..., "null"]`,
 }
 
-// dialects are the values of $schema; true is draft-07. What draft-07 understands otherwise than 2020-12 is refused, so
-// that the rest means the same: the keywords that it does not know, and those that it ignores beside $ref.
+// dialects are the values of $schema; true is draft-07. What draft-07 understands otherwise than 2020-12 is refused, so that the
+// rest means the same: the keywords that it does not know, and those that it ignores beside $ref.
 var (
 	dialects = map[string]bool{
 		"https://json-schema.org/draft/2020-12/schema": false, "https://json-schema.org/draft/2020-12/schema#": false,
@@ -131,8 +119,7 @@ var (
 	besideRef = []string{"$ref", "$schema", "$defs", "definitions", "contentSchema"} // and what has no read, but for $id
 )
 
-// A Schema is a compiled JSON Schema. It keeps nothing of the bytes it was made from, and any number of goroutines may
-// use it at once.
+// A Schema is a compiled JSON Schema. It keeps nothing of the bytes it was made from; any number of goroutines may use it at once.
 type Schema struct{ root *node }
 
 // A SchemaError says what [CompileSchema] does not take.
@@ -151,80 +138,66 @@ func (e *SchemaError) Error() string {
 // Unwrap gives Err.
 func (e *SchemaError) Unwrap() error { return e.Err }
 
-func place(pointer string) string {
-	if pointer == "" {
-		return "(root)"
-	}
-	return pointer
-}
+func place(pointer string) string { return cmp.Or(pointer, "(root)") }
 
 // A node is a schema. A keyword that is absent has the value that lets everything pass.
 type node struct {
-	at    int  // where it begins in the raw schema
-	cost  int  // schemas that apply in place when it does, itself included; -1 while they are counted
-	never bool // the schema false
+	at    int      // where it begins in the raw schema
+	refAt int      // where the value of its $ref does
+	base  *url.URL // of its references
+	cost  int      // schemas that apply in place when it does, itself included; -1 while they are counted
+	never bool     // the schema false
 
-	ref, not, ifs, then, otherwise                             *node
-	allOf, anyOf, oneOf, prefixItems                           []*node
-	items, contains, unevaluatedItems                          *node
-	additionalProperties, propertyNames, unevaluatedProperties *node
-	patternProperties                                          []expression
-	dependentRequired, dependentSchemas                        []dependency
+	ref, not, ifs, then, otherwise, items, contains, unevaluatedItems *node
+	additionalProperties, propertyNames, unevaluatedProperties        *node
+	allOf, anyOf, oneOf, prefixItems                                  []*node
+	patternProperties                                                 []expression
+	dependencies                                                      []dependency
 
-	types                                 types
-	enum, constant                        *values
-	limits                                [len(limits)]*limit
-	pattern                               *expression
-	length, elements, contained, members  extent // maxLength and minLength, maxItems and minItems, and so on
-	uniqueItems                           bool
-	required                              []int          // into known
-	known                                 []property     // all names of members that keywords mention
-	index                                 map[string]int // into known, once they are many
-	others                                string         // what to say of a member that is not expected
-	onNumber, onString, onArray, onObject bool           // whether there are keywords for such a value
-	inPlace                               bool           // or subschemas in place
+	types                                types
+	enum, constant                       *values
+	limits                               [len(limits)]*limit
+	pattern                              *expression
+	length, elements, contained, members extent // maxLength and minLength, maxItems and minItems, and so on
+	uniqueItems                          bool
+	required                             []int          // into known
+	known                                []property     // all names of members that keywords mention
+	index                                map[string]int // into known
+	others                               string         // what to say of a member that is not expected
+	on                                   types          // for which there are keywords other than type, enum and const
+	inPlace                              bool           // whether there are subschemas in place
 }
 
-// An extent is the least and the most that is allowed of something.
-type extent struct{ min, max int }
+type (
+	extent   struct{ min, max int } // the least and the most that is allowed of something
+	property struct {               // a name and what a schema says of it
+		name     string
+		schema   *node // in properties, or nil
+		order    int   // there
+		required bool
+	}
+	dependency struct { // what the presence of the member known[on] asks for: other members, or a schema
+		on     int
+		needs  []int // into known
+		schema *node
+	}
+	expression struct { // a pattern, and in patternProperties a schema
+		source string
+		*regexp.Regexp
+		schema *node
+	}
+	limit struct { // a number and how it is shown
+		decimal
+		text string
+	}
+	values struct { // those of enum or const: as canonical texts, and as they are shown
+		canonical map[string]bool
+		shown     []string
+		types     types
+	}
+)
 
-func (x extent) any() bool { return x.min == 0 && x.max == math.MaxInt }
-
-// A property is a name and what a schema says of it.
-type property struct {
-	name     string
-	schema   *node // in properties, or nil
-	order    int   // there
-	required bool
-}
-
-// A dependency is what the presence of a member asks for. The numbers are indexes into known.
-type dependency struct {
-	on     int
-	needs  []int
-	schema *node
-}
-
-// An expression is a pattern, and in patternProperties a schema.
-type expression struct {
-	source string
-	*regexp.Regexp
-	schema *node
-}
-
-// A limit is a number and how it is shown.
-type limit struct {
-	decimal
-	text string
-}
-
-// values are those of enum or const: as canonical texts, and as they are shown.
-type values struct {
-	canonical map[string]bool
-	shown     []string
-	longest   int // of the canonical texts, in bytes
-	types     types
-}
+var unlimited = extent{0, math.MaxInt}
 
 // types is a set of the types of Validation 6.1.1.
 type types uint8
@@ -240,12 +213,19 @@ const (
 	typeAny = math.MaxUint8
 )
 
-var typeNames = [...]string{"null", "boolean", "object", "array", "number", "string", "integer"}
+var (
+	typeNames = [...]string{"null", "boolean", "object", "array", "number", "string", "integer"}
+	typeWords = [...]string{"null", "true or false", "an object", "an array", "a number", "a string", "an integer"}
+
+	// typeOf gives the type of a value by its first byte.
+	typeOf = [256]types{'"': typeString, '{': typeObject, '[': typeArray, 't': typeBoolean, 'f': typeBoolean, 'n': typeNull,
+		'-': typeNumber, '0': typeNumber, '1': typeNumber, '2': typeNumber, '3': typeNumber, '4': typeNumber, '5': typeNumber,
+		'6': typeNumber, '7': typeNumber, '8': typeNumber, '9': typeNumber}
+)
 
 // String names the types for a reader.
 func (t types) String() (text string) {
-	for i, words := range [len(typeNames)]string{"null", "true or false", "an object", "an array", "a number", "a string",
-		"an integer"} {
+	for i, words := range typeWords {
 		if t>>i&1 != 0 {
 			text += " or " + words
 		}
@@ -253,25 +233,20 @@ func (t types) String() (text string) {
 	return strings.TrimPrefix(text, " or ")
 }
 
-// typeOf gives the type of a value by its first byte.
-var typeOf = [256]types{'"': typeString, '{': typeObject, '[': typeArray, 't': typeBoolean, 'f': typeBoolean,
-	'n': typeNull,
-	'-': typeNumber, '0': typeNumber, '1': typeNumber, '2': typeNumber, '3': typeNumber, '4': typeNumber, '5': typeNumber,
-	'6': typeNumber, '7': typeNumber, '8': typeNumber, '9': typeNumber}
-
-// CompileSchema makes a Schema of raw JSON. What it does not support it refuses with a [*SchemaError]: nothing in a
-// schema is ignored, and nothing is fetched.
+// CompileSchema makes a Schema of raw JSON. What it does not support it refuses with a [*SchemaError]: nothing in a schema is
+// ignored, and nothing is fetched.
 func CompileSchema(raw []byte) (*Schema, error) {
 	if err := checkJSON(raw); err != nil {
 		return nil, &SchemaError{Reason: err.Error(), Err: err}
 	}
 	keywordsOnce.Do(setKeywords)
-	c := &compiler{raw: raw, nodes: map[int]compiled{}, resources: map[string]*resource{}}
 	at := skipSpace(raw, 0)
+	c := &compiler{raw: raw, nodes: map[int]*node{}, ids: map[string]int{}, inside: map[int]map[string]int{}}
 	for name, at := range children(raw, at) {
 		c.draft7 = c.draft7 || name == "$schema" && dialects[c.text(at)]
 	}
-	c.open(&url.URL{Scheme: "schema", Path: "/"}, at)
+	c.base = &url.URL{Scheme: "schema", Path: "/"}
+	c.ids[c.base.String()] = at
 	root := c.schema(at)
 	for i := 0; i < len(c.references) && c.err == nil; i++ { // to resolve one may add others
 		c.resolve(c.references[i])
@@ -289,76 +264,60 @@ func CompileSchema(raw []byte) (*Schema, error) {
 func (s *Schema) objectRoot() bool { return s.root.types == typeObject }
 
 type compiler struct {
-	raw        []byte
-	draft7     bool
-	level      int       // of the schema that is read
-	base       *resource // that it belongs to
-	keyword    string    // of it
-	all        []*node
-	nodes      map[int]compiled // by where they begin
-	resources  map[string]*resource
-	references []reference
-	err        *SchemaError // the first
-}
-
-type compiled struct {
-	*node
-	base *resource
-}
-
-// A resource is a schema with an identifier of its own: Core 4.3.5.
-type resource struct {
-	uri     *url.URL
-	root    int
-	anchors map[string]int
-}
-
-// A reference is a $ref, which waits until all identifiers are known.
-type reference struct {
-	from *node
-	base *resource
-	at   int
+	raw             []byte
+	draft7          bool
+	level           int      // of the schema that is read
+	base            *url.URL // of its references: Core 8.1
+	keyword         string   // of it
+	all, references []*node  // all nodes; those with $ref, which waits until all identifiers are known
+	nodes           map[int]*node
+	ids             map[string]int         // where a schema begins that has an $id or, after #, an $anchor
+	inside          map[int]map[string]int // children of what pointers have crossed
+	err             *SchemaError           // the first
 }
 
 // fail notes the first error, which is in the value that begins at raw[at].
 func (c *compiler) fail(at int, format string, args ...any) {
-	if c.err == nil {
-		c.err = &SchemaError{Keyword: brief(c.keyword), Reason: oneLine.Replace(fmt.Sprintf(format, args...))}
-		for i := skipSpace(c.raw, 0); i < at; {
-			for name, from := range children(c.raw, i) {
-				if i = from; at < skip(c.raw, from) {
-					c.err.Pointer += "/" + escapePointer.Replace(brief(name))
-					break
-				}
+	if c.err != nil {
+		return
+	}
+	c.err = &SchemaError{Keyword: brief(c.keyword), Reason: oneLine.Replace(fmt.Sprintf(format, args...))}
+	for i := skipSpace(c.raw, 0); i < at; {
+		for name, from := range children(c.raw, i) {
+			if i = from; at < skip(c.raw, from) {
+				c.err.Pointer += "/" + escapePointer.Replace(brief(name))
+				break
 			}
 		}
 	}
 }
 
-// children goes through the members of an object, or the elements of an array, whose names are then their numbers, and
-// gives where the values begin.
+// children goes through the members of an object, or the elements of an array, whose names are their numbers, and gives where
+// the values begin.
 func children(raw []byte, i int) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
-		if open := raw[i]; open == '{' || open == '[' {
-			i = skipSpace(raw, i+1)
-			for k := 0; raw[i] != '}' && raw[i] != ']'; k++ {
-				name := ""
-				if open == '{' {
-					end := skipText(raw, i)
-					name, i = unquote(raw[i:end]), memberValue(raw, end)
-				} else {
-					name = strconv.Itoa(k)
-				}
-				if !yield(name, i) {
-					return
-				}
-				i = nextItem(raw, skip(raw, i))
+		open := raw[i]
+		if open != '{' && open != '[' {
+			return
+		}
+		i := skipSpace(raw, i+1)
+		for k := 0; raw[i] != '}' && raw[i] != ']'; k++ {
+			name := ""
+			if open == '{' {
+				end := skipText(raw, i)
+				name, i = unquote(raw[i:end]), memberValue(raw, end)
+			} else {
+				name = strconv.Itoa(k)
 			}
+			if !yield(name, i) {
+				return
+			}
+			i = nextItem(raw, skip(raw, i))
 		}
 	}
 }
 
-// text is a string of the schema.
+// text is a string of the schema, or "".
 func (c *compiler) text(at int) string {
 	if !isText(c.raw[at:]) {
 		return ""
@@ -368,9 +327,7 @@ func (c *compiler) text(at int) string {
 
 // schema reads the schema that begins at raw[at].
 func (c *compiler) schema(at int) *node {
-	n := &node{at: at}
-	n.length.max, n.elements.max, n.members.max = math.MaxInt, math.MaxInt, math.MaxInt
-	n.contained = extent{1, math.MaxInt}
+	n := &node{at: at, length: unlimited, elements: unlimited, members: unlimited, contained: extent{1, math.MaxInt}}
 	c.all = append(c.all, n)
 	base, keyword := c.base, c.keyword
 	switch c.level++; {
@@ -386,7 +343,7 @@ func (c *compiler) schema(at int) *node {
 	case c.raw[at] != 't':
 		c.fail(at, "takes a schema: an object, true or false")
 	}
-	c.nodes[at] = compiled{n, c.base}
+	c.nodes[at], n.base = n, c.base
 	c.base, c.keyword, c.level = base, keyword, c.level-1
 	return n
 }
@@ -429,11 +386,17 @@ func (c *compiler) read(n *node) {
 	if names != nil && n.additionalProperties != nil && n.additionalProperties.never {
 		n.others = "; known are " + join(names, ", ")
 	}
-	n.onNumber = n.limits != [len(limits)]*limit{}
-	n.onString = n.pattern != nil || !n.length.any()
-	n.onArray = n.prefixItems != nil || n.items != nil || n.contains != nil || n.uniqueItems || !n.elements.any()
-	n.onObject = n.known != nil || n.patternProperties != nil || n.additionalProperties != nil ||
-		n.propertyNames != nil || !n.members.any()
+	for t, has := range map[types]bool{
+		typeNumber: n.limits != [len(limits)]*limit{},
+		typeString: n.pattern != nil || n.length != unlimited,
+		typeArray:  n.prefixItems != nil || n.items != nil || n.contains != nil || n.uniqueItems || n.elements != unlimited,
+		typeObject: n.known != nil || n.patternProperties != nil || n.additionalProperties != nil || n.propertyNames != nil ||
+			n.members != unlimited,
+	} {
+		if has {
+			n.on |= t
+		}
+	}
 }
 
 func one(field func(*node) **node) keyword {
@@ -451,17 +414,17 @@ func many(field func(*node) *[]*node) keyword {
 	}}
 }
 
-// count reads a count; one that no text or list can reach becomes the largest int.
+// count reads a count. Beyond 2^53 it may be off a little: no text or list can reach it.
 func count(field func(*node) *int) keyword {
 	return keyword{typeNumber, func(c *compiler, n *node, at int) {
-		d := parseDecimal(c.raw[at:skip(c.raw, at)])
-		if d.negative || !d.integer() {
+		text := c.raw[at:skip(c.raw, at)]
+		f, _ := strconv.ParseFloat(string(text), 64)
+		if f < 0 || !parseDecimal(text).integer() {
 			c.fail(at, "takes an integer from 0 on")
 		}
 		*field(n) = math.MaxInt
-		if d.wide == nil && d.point <= pointDigits {
-			digits := string(bytes.ReplaceAll(d.digits, []byte("."), nil)) + strings.Repeat("0", pointDigits)
-			*field(n), _ = strconv.Atoi("0" + digits[:max(d.point, 0)])
+		if f < math.MaxInt {
+			*field(n) = int(f)
 		}
 	}}
 }
@@ -491,18 +454,14 @@ func (c *compiler) dialect(_ *node, at int) {
 
 // identify reads $id: Core 8.2.1.
 func (c *compiler) identify(n *node, at int) {
-	if uri, err := c.base.uri.Parse(c.text(at)); err != nil || uri.Fragment != "" {
+	uri, err := c.base.Parse(c.text(at))
+	if err != nil || uri.Fragment != "" {
 		c.fail(at, "takes a URI without a fragment")
-	} else if c.resources[uri.String()] != nil {
+	} else if other, taken := c.ids[uri.String()]; taken && other != n.at {
 		c.fail(at, "is the identifier of two schemas")
 	} else {
-		c.open(uri, n.at)
+		c.base, c.ids[uri.String()] = uri, n.at
 	}
-}
-
-func (c *compiler) open(uri *url.URL, at int) {
-	c.base = &resource{uri: uri, root: at, anchors: map[string]int{}}
-	c.resources[uri.String()] = c.base
 }
 
 // isAnchor knows the names of Core 8.2.2: those of tools (see isToolName), of any length, that begin with a letter or _.
@@ -518,55 +477,51 @@ func isAnchor(name string) bool {
 
 // anchor reads $anchor: Core 8.2.2.
 func (c *compiler) anchor(n *node, at int) {
-	name := c.text(at)
-	if other, taken := c.base.anchors[name]; taken && other != n.at || !isAnchor(name) {
+	id := c.base.String() + "#" + c.text(at)
+	if other, taken := c.ids[id]; taken && other != n.at || !isAnchor(c.text(at)) {
 		c.fail(at, "takes a name of letters, digits, - . and _ that no other schema has")
 	}
-	c.base.anchors[name] = n.at
+	c.ids[id] = n.at
 }
 
 // reference reads $ref: Core 8.2.3.1.
 func (c *compiler) reference(n *node, at int) {
-	c.references = append(c.references, reference{n, c.base, at})
+	n.refAt, c.references = at, append(c.references, n)
 }
 
-// resolve finds what a $ref means: in one of the resources its root, an anchor or a JSON Pointer, Core 9.2, which may
+// resolve finds what a $ref means: in one of the identified schemas its root, an anchor or a JSON Pointer, Core 9.2, which may
 // lead to where no keyword has put a schema.
-func (c *compiler) resolve(r reference) {
+func (c *compiler) resolve(n *node) {
 	c.keyword = "$ref"
-	uri, err := r.base.uri.Parse(c.text(r.at))
+	uri, err := n.base.Parse(c.text(n.refAt))
 	if err != nil {
-		c.fail(r.at, "takes a URI reference")
+		c.fail(n.refAt, "takes a URI reference")
 		return
 	}
 	fragment := uri.Fragment
 	uri.Fragment, uri.RawFragment = "", ""
-	if c.base = c.resources[uri.String()]; c.base == nil {
-		c.fail(r.at, "leaves the schema, and nothing is fetched: copy what it refers to into $defs")
+	at, found := c.ids[uri.String()]
+	if c.base = uri; !found {
+		c.fail(n.refAt, "leaves the schema, and nothing is fetched: copy what it refers to into $defs")
 		return
 	}
-	at, found := c.base.root, true
-	if strings.HasPrefix(fragment, "/") {
-		for _, token := range strings.Split(fragment[1:], "/") {
-			from := at
-			for name, child := range children(c.raw, from) {
-				if name == unescapePointer.Replace(token) {
-					at = child
-					break
-				}
-			}
-			found = found && at > from
-			if crossed := c.nodes[at]; crossed.node != nil {
-				c.base = crossed.base
-			}
+	path, isPointer := strings.CutPrefix(fragment, "/")
+	if !isPointer && fragment != "" {
+		at, found = c.ids[uri.String()+"#"+fragment]
+	}
+	for tokens := strings.Split(path, "/"); isPointer && found && len(tokens) > 0; tokens = tokens[1:] {
+		if c.inside[at] == nil {
+			c.inside[at] = maps.Collect(children(c.raw, at))
 		}
-	} else if fragment != "" {
-		at, found = c.base.anchors[fragment]
+		at, found = c.inside[at][unescapePointer.Replace(tokens[0])]
+		if crossed := c.nodes[at]; found && crossed != nil {
+			c.base = crossed.base
+		}
 	}
 	if !found {
-		c.fail(r.at, "points to nothing in the schema")
-	} else if r.from.ref = c.nodes[at].node; r.from.ref == nil {
-		r.from.ref = c.schema(at)
+		c.fail(n.refAt, "points to nothing in the schema")
+	} else if n.ref = c.nodes[at]; n.ref == nil {
+		n.ref = c.schema(at)
 	}
 }
 
@@ -582,7 +537,7 @@ func (c *compiler) evaluations(n *node) int {
 	n.cost = -1
 	total := 1
 	all := slices.Concat([]*node{n.ref, n.not, n.ifs, n.then, n.otherwise}, n.allOf, n.anyOf, n.oneOf)
-	for _, d := range n.dependentSchemas {
+	for _, d := range n.dependencies {
 		all = append(all, d.schema)
 	}
 	for _, s := range all {
@@ -601,12 +556,11 @@ func (c *compiler) evaluations(n *node) int {
 func (n *node) know(name string) int {
 	i, found := n.index[name]
 	if !found {
-		i = len(n.known)
-		n.known = append(n.known, property{name: name})
 		if n.index == nil {
 			n.index = map[string]int{}
 		}
-		n.index[name] = i
+		i = len(n.known)
+		n.known, n.index[name] = append(n.known, property{name: name}), i
 	}
 	return i
 }
@@ -646,13 +600,13 @@ func (c *compiler) dependentRequired(n *node, at int) {
 		if !isArray(c.raw[at:]) {
 			c.fail(at, "takes arrays of names")
 		}
-		n.dependentRequired = append(n.dependentRequired, dependency{on: n.know(name), needs: c.names(n, at)})
+		n.dependencies = append(n.dependencies, dependency{on: n.know(name), needs: c.names(n, at)})
 	}
 }
 
 func (c *compiler) dependentSchemas(n *node, at int) {
 	for name, at := range children(c.raw, at) {
-		n.dependentSchemas = append(n.dependentSchemas, dependency{on: n.know(name), schema: c.schema(at)})
+		n.dependencies = append(n.dependencies, dependency{on: n.know(name), schema: c.schema(at)})
 	}
 }
 
@@ -678,18 +632,20 @@ func (c *compiler) pattern(n *node, at int) { n.pattern = c.expression(c.text(at
 func (c *compiler) uniqueItems(n *node, at int) { n.uniqueItems = c.raw[at] == 't' }
 
 func (c *compiler) types(n *node, at int) {
-	read := func(_ string, at int) bool {
+	add := func(at int) {
 		i := slices.Index(typeNames[:], c.text(at))
 		if i < 0 || n.types>>i&1 != 0 {
 			c.fail(at, "takes some of %s, each once", strings.Join(typeNames[:], ", "))
-			return false
 		}
-		n.types |= 1 << i
-		return true
+		n.types |= 1 << max(i, 0)
 	}
 	if isText(c.raw[at:]) {
-		read("", at)
-	} else if children(c.raw, at)(read); n.types == 0 {
+		add(at)
+	}
+	for _, at := range children(c.raw, at) {
+		add(at)
+	}
+	if n.types == 0 {
 		c.fail(at, "takes at least one type")
 	}
 }
@@ -713,12 +669,11 @@ func (v *values) add(raw []byte, at int) {
 	text, end := appendCanonical(nil, raw, at)
 	v.canonical[string(text)] = true
 	v.types |= typeOf[raw[at]]
-	v.longest = max(v.longest, len(text))
 	v.shown = append(v.shown, brief(string(appendCompact(nil, raw[at:end]))))
 }
 
-// Validate checks data against the schema. It returns nil, a [*JSONError] if data is not strict JSON, or a
-// [*ValidationError]. It keeps nothing of data.
+// Validate checks data against the schema. It returns nil, a [*JSONError] if data is not strict JSON, or a [*ValidationError]. It
+// keeps nothing of data.
 func (s *Schema) Validate(data []byte) error {
 	e := evaluations.Get().(*evaluation)
 	defer e.release()
@@ -739,171 +694,241 @@ func (s *Schema) validate(data []byte) *ValidationError {
 	return e.evaluate(s.root, data)
 }
 
-// An evaluation goes over the data once and collects problems on its way; branches, of which one may fail, it evaluates
-// for their verdict alone. A function that evaluates a value gives where it ends, also if the value fails, or -1 if it
-// has not gone there.
+// An evaluation goes over the data once and collects problems on its way. A function that evaluates a value gives where it ends,
+// also if the value fails, or -1 if it has not gone there.
 type evaluation struct {
-	data      []byte
-	scanner   scanner
-	text      []byte   // a string without its escapes
-	canonical []byte   // canonical texts
-	items     []name   // in canonical
-	seen      []uint64 // of each object that is open, a bit for each of known that is there
-	marks     []int    // what is evaluated of values, for the unevaluated keywords: see mark
-	marking   bool
-	work      int               // schemas applied, and bytes passed over
-	memory    map[visit]outcome // see remember
-	known     map[int]known     // see appendCanonical
-	trial     int               // where the value begins whose branches are compared, or -1
-	distance  int64             // of that value from a branch
-	report
+	data                  []byte
+	scanner               scanner
+	text, canonical, line []byte    // room for a string without its escapes, canonical texts, a problem
+	items                 []name    // in canonical
+	seen                  []uint64  // of each object that is open, a bit for each of known that is there
+	marks                 []int     // what is evaluated of values, for the unevaluated keywords: see mark
+	path                  []step    // to the value at hand
+	problems              []problem // those of each value in order
+	more                  int       // that are only counted
+	work                  int       // schemas applied, and bytes passed over
+	memory                map[visit]outcome
+	ends                  []int32       // see skip
+	known                 map[int]known // see appendCanonical
+	frame
 }
+
+// A frame is what an evaluation knows of the value at hand.
+type frame struct {
+	at       int   // where it begins
+	from     int   // its problems are problems[from:]
+	ahead    int   // problems that come before those, of the values it is in
+	wrong    int64 // what is wrong with it: see the weights
+	telling  bool  // of problems; otherwise only the verdict counts, because one of several branches may fail
+	marking  bool
+	optional bool // it is a member that may be left out
+}
+
+// A step leads to a member, by where its name begins in the data, to an element, by ^ its number, or to a missing member.
+type step struct {
+	at      int
+	missing string // if at is isMissing
+	rank    int64  // of its problems, among those of its object or array
+}
+
+const isMissing = math.MinInt
+
+// Ranks; to each is added an order.
+const (
+	rankMissing int64 = iota << 32
+	rankMember
+	rankOther
+	rankUnexpected
+	rankWhole
+)
+
+// How much is wrong with a value that is held against a branch of anyOf or oneOf: how many members and limits; beyond that, that
+// a member which has to have a certain value has another; and beyond that, that the value itself is of another kind.
+const (
+	wrongPart int64 = 1
+	wrongTag  int64 = 1 << 32
+	wrongKind int64 = 1 << 40
+)
 
 var evaluations = sync.Pool{New: func() any { return new(evaluation) }}
 
 // release gives an evaluation back, without the room that unusual data has needed.
 func (e *evaluation) release() {
 	e.scanner.trim()
-	e.scanner.data, e.data, e.memory, e.known = nil, nil, nil, nil
-	if cap(e.text)+cap(e.canonical)+cap(e.items)+cap(e.seen)+cap(e.marks)+cap(e.problems)+cap(e.keys) > 4*maxKept {
+	e.scanner.data, e.data, e.memory, e.ends, e.known = nil, nil, nil, nil, nil
+	clear(e.problems[:cap(e.problems)])
+	if cap(e.text)+cap(e.canonical)+cap(e.items)+cap(e.seen)+cap(e.marks)+cap(e.problems) > 4*maxKept {
 		*e = evaluation{scanner: e.scanner}
 	}
 	evaluations.Put(e)
 }
 
 func (e *evaluation) evaluate(root *node, data []byte) *ValidationError {
-	e.data, e.work, e.trial = data, 0, -1
-	e.collecting, e.more, e.keys = true, 0, e.keys[:0]
-	if _, ok := e.value(root, skipSpace(data, 0)); ok {
+	e.data, e.work, e.more, e.problems = data, 0, 0, e.problems[:0]
+	e.frame = frame{at: skipSpace(data, 0), telling: true}
+	if e.apply(root, e.at); e.wrong == 0 {
 		return nil
 	}
-	return e.finish()
+	return e.report()
 }
 
-// value evaluates a schema for a value that stands by itself: the root, an element or a member.
-func (e *evaluation) value(n *node, i int) (end int, ok bool) {
-	if c := e.data[i]; c != '{' && c != '[' {
-		end, ok = e.apply(n, i)
-	} else {
-		marking, optional := e.marking, e.optional
-		e.marking, e.optional = false, false
-		if e.hot() {
-			end, ok = e.remember(n, i)
-		} else {
-			end, ok = e.apply(n, i)
-		}
-		e.marking, e.optional = marking, optional
+// enter begins with a value inside the one at hand, and leave ends with it: what was wrong with it is one wrong part.
+func (e *evaluation) enter(s step, i int) (outer frame) {
+	outer = e.frame
+	e.path = append(e.path, s)
+	e.frame = frame{at: i, from: len(e.problems), ahead: outer.ahead, telling: outer.telling}
+	if e.from > outer.from && e.problems[e.from-1].rank <= s.rank {
+		e.ahead += e.from - outer.from
 	}
+	return outer
+}
+
+func (e *evaluation) leave(outer frame) {
+	last := len(e.path) - 1
+	if e.wrong > 0 {
+		outer.wrong += wrongPart
+		e.settle(outer.from, e.path[last].rank)
+	}
+	e.path, e.frame = e.path[:last], outer
+}
+
+// settle puts the problems of a value among those of the one it is in, which begin at from.
+func (e *evaluation) settle(from int, rank int64) {
+	for k := e.from; k < len(e.problems); k++ {
+		e.problems[k].rank = rank
+	}
+	if e.from > from && e.problems[e.from-1].rank > rank {
+		slices.SortStableFunc(e.problems[from:], func(p, q problem) int { return cmp.Compare(p.rank, q.rank) })
+	}
+	if over := len(e.problems) - from - maxProblems; over > 0 {
+		e.more += over
+		e.problems = e.problems[:from+maxProblems]
+	}
+}
+
+// value evaluates a schema for a value that stands by itself: an element or a member.
+func (e *evaluation) value(n *node, s step, optional bool, i int) (end int) {
+	outer := e.enter(s, i)
+	e.optional = optional
+	if e.hot() && (e.data[i] == '{' || e.data[i] == '[') {
+		end = e.remember(n, i)
+	} else {
+		end = e.apply(n, i)
+	}
+	e.leave(outer)
 	if end < 0 {
 		end = e.skip(i)
 	}
-	return end, ok
+	return end
 }
 
 // hot reports whether the schema has made the walk cross the same data so often that it pays to remember.
 func (e *evaluation) hot() bool { return e.work > 2*len(e.data)+maxKept }
 
 type visit struct {
-	n  *node
-	at int
+	n       *node
+	at      int
+	telling bool
 }
 
 type outcome struct {
-	end             int
-	ok, isCollected bool
+	end   int
+	wrong int64
 }
 
-// remember evaluates a schema for an array or object unless that is done already. Without it, schemas that apply twice
-// to each level would take time exponential in the depth of the data.
-func (e *evaluation) remember(n *node, i int) (end int, ok bool) {
-	known, found := e.memory[visit{n, i}]
-	if found && (known.ok || known.isCollected || !e.collecting) {
-		return known.end, known.ok
+// remember evaluates a schema for an array or object unless that is done already; its problems are told once. Without it,
+// schemas that apply twice to each level would take time exponential in the depth of the data.
+func (e *evaluation) remember(n *node, i int) (end int) {
+	v := visit{n, i, e.telling}
+	known, found := e.memory[v]
+	if found {
+		e.wrong = known.wrong
+		return known.end
 	}
-	if end, ok = e.apply(n, i); end < 0 {
-		end = e.skip(i)
-	}
+	end = e.apply(n, i)
 	if e.memory == nil {
 		e.memory = map[visit]outcome{}
 	}
-	e.memory[visit{n, i}] = outcome{end, ok, e.collecting}
-	return end, ok
+	e.memory[v] = outcome{end, e.wrong}
+	return end
 }
 
-// anything accepts every value, and goes through all of it.
-var anything = func() *node {
-	n := &node{onArray: true, onObject: true, members: extent{0, math.MaxInt}, elements: extent{0, math.MaxInt}}
-	n.items, n.additionalProperties = n, n
-	return n
-}()
-
-// long is from how many bytes on the end of an array or object is worth remembering.
-const long = 256
-
-// skip passes over a value.
+// skip passes over a value; once it pays, with a table of where all arrays and objects end.
 func (e *evaluation) skip(i int) int {
 	if c := e.data[i]; e.hot() && (c == '{' || c == '[') {
-		if known, found := e.memory[visit{anything, i}]; found {
-			return known.end
+		if e.ends == nil {
+			e.ends = ends(e.data)
 		}
-		if len(e.data)-i > long {
-			end, _ := e.value(anything, i)
-			return end
-		}
+		return int(e.ends[i])
 	}
 	end := skip(e.data, i)
 	e.work += (end - i) / 16
 	return end
 }
 
+func ends(data []byte) []int32 {
+	all, open := make([]int32, len(data)), []int(nil)
+	for i := 0; i < len(data); i++ {
+		switch data[i] {
+		case '"':
+			i = skipText(data, i) - 1
+		case '{', '[':
+			open = append(open, i)
+		case '}', ']':
+			all[open[len(open)-1]] = int32(i + 1)
+			open = open[:len(open)-1]
+		}
+	}
+	return all
+}
+
 // apply evaluates a schema for a value, be it the only one or in place: Core 7.6.
-func (e *evaluation) apply(n *node, i int) (end int, ok bool) {
+func (e *evaluation) apply(n *node, i int) (end int) {
 	e.work++
 	t := typeOf[e.data[i]]
 	if n.never {
-		return -1, e.telling() && e.fail(-1, "", "not expected")
+		if e.fails(wrongPart) {
+			e.tell(false, "", "not expected")
+		}
+		return -1
 	}
-	if !e.typed(n, t, i) {
-		return -1, false
+	if n.types != 0 && n.types&t == 0 && !(t == typeNumber && n.types&typeInteger != 0 && e.integer(i)) { // Validation 6.1.1
+		if e.fails(wrongKind) {
+			e.tell(true, e.cure(n.types, t), "expected ", n.types.String())
+		}
+		return -1
 	}
 	marking, marks := e.marking, len(e.marks)
-	unevaluated := t == typeObject && n.unevaluatedProperties != nil || t == typeArray && n.unevaluatedItems != nil
-	e.marking = marking || unevaluated
-	end, ok = -1, e.among(n.enum, t, i) && e.among(n.constant, t, i)
-	good := true
-	switch {
-	case t == typeNumber && n.onNumber:
-		end, good = e.number(n, i)
-	case t == typeString && n.onString:
-		end, good = e.string(n, i)
-	case t == typeArray && n.onArray:
-		end, good = e.array(n, i)
-	case t == typeObject && n.onObject:
-		end, good = e.object(n, i)
+	unevaluated := n.unevaluatedItems
+	if t == typeObject {
+		unevaluated = n.unevaluatedProperties
 	}
-	ok, good = ok && good, true
-	if n.inPlace && e.goesOn(ok, i) {
-		end, good = e.applicators(n, i, end)
+	asks := unevaluated != nil && t&(typeObject|typeArray) != 0
+	e.marking = marking || asks
+	e.among(n.enum, t)
+	e.among(n.constant, t)
+	end = -1
+	switch n.on & t {
+	case typeNumber:
+		end = e.number(n, i)
+	case typeString:
+		end = e.string(n, i)
+	case typeArray:
+		end = e.array(n, i)
+	case typeObject:
+		end = e.object(n, i)
 	}
-	if unevaluated && good && e.goesOn(ok, i) {
-		end, good = e.unevaluated(n, i, marks)
+	wrong := e.wrong
+	if n.inPlace {
+		end = max(end, e.applicators(n, i))
+	}
+	if asks && e.wrong == wrong {
+		end = e.unevaluated(unevaluated, n, i, marks)
 	}
 	if e.marking = marking; !marking {
 		e.marks = e.marks[:marks]
 	}
-	return end, ok && good
-}
-
-// goesOn reports whether there is more to find out of the value at i: not if it has failed and only that counts.
-func (e *evaluation) goesOn(ok bool, i int) bool { return ok || e.collecting || e.trial == i }
-
-// type: Validation 6.1.1.
-func (e *evaluation) typed(n *node, t types, i int) bool {
-	if n.types == 0 || n.types&t != 0 || n.types&typeInteger != 0 && t == typeNumber && e.integer(i) {
-		return true
-	}
-	e.missed(i, wrongKind)
-	return e.telling() && e.fail(i, e.cure(n.types, t, i), "expected ", n.types.String())
+	return end
 }
 
 func (e *evaluation) integer(i int) bool {
@@ -912,18 +937,19 @@ func (e *evaluation) integer(i int) bool {
 }
 
 // enum and const: Validation 6.1.2 and 6.1.3.
-func (e *evaluation) among(v *values, t types, i int) bool {
+func (e *evaluation) among(v *values, t types) {
 	if v == nil {
-		return true
+		return
 	}
-	if v.types&t != 0 && (t != typeString || skipText(e.data, i)-i <= 6*v.longest) { // an escape takes 6 bytes
-		e.canonical, _ = e.appendCanonical(e.canonical[:0], i)
+	if v.types&t != 0 {
+		e.canonical, _ = e.appendCanonical(e.canonical[:0], e.at)
 		if v.canonical[string(e.canonical)] {
-			return true
+			return
 		}
 	}
-	e.missed(i, wrongKind)
-	return e.telling() && e.fail(i, e.cure(v.types, t, i), "expected ", join(v.shown, " or "))
+	if e.fails(wrongKind) {
+		e.tell(true, e.cure(v.types, t), "expected ", join(v.shown, " or "))
+	}
 }
 
 // appendCanonical is the function of the same name, with a memory once it pays.
@@ -938,22 +964,21 @@ func (e *evaluation) appendCanonical(dst []byte, i int) (text []byte, end int) {
 }
 
 // number evaluates multipleOf, maximum and so on: Validation 6.2.
-func (e *evaluation) number(n *node, i int) (end int, ok bool) {
-	end, ok = skip(e.data, i), true
+func (e *evaluation) number(n *node, i int) (end int) {
+	end = skip(e.data, i)
 	d := parseDecimal(e.data[i:end])
 	for k, l := range n.limits {
-		if l != nil && !limits[k].holds(d, l.decimal) {
-			ok = e.telling() && e.fail(i, "", "expected ", limits[k].words, l.text)
+		if l != nil && !limits[k].holds(d, l.decimal) && e.fails(wrongPart) {
+			e.tell(true, "", "expected ", limits[k].words, l.text)
 		}
 	}
-	return end, ok
+	return end
 }
 
 // string evaluates maxLength, minLength and pattern: Validation 6.3. A lone surrogate is one character.
-func (e *evaluation) string(n *node, i int) (end int, ok bool) {
+func (e *evaluation) string(n *node, i int) (end int) {
 	end = skipText(e.data, i)
 	text := e.unescaped(i, end)
-	ok = true
 	if len(text) > n.length.max || len(text)/4 < n.length.min {
 		length := 0
 		for _, c := range text {
@@ -961,18 +986,18 @@ func (e *evaluation) string(n *node, i int) (end int, ok bool) {
 				length++
 			}
 		}
-		ok = e.within(n.length, length, "character", nil)
+		e.within(n.length, length, "character", nil)
 	}
-	if n.pattern != nil && !n.pattern.matches(text) {
-		ok = e.telling() && e.fail(i, "", "expected a match of ", n.pattern.source)
+	if n.pattern != nil && !n.pattern.matches(text) && e.fails(wrongPart) {
+		e.tell(true, "", "expected a match of ", n.pattern.source)
 	}
-	return end, ok
+	return end
 }
 
 // within evaluates a pair such as maxItems and minItems: Validation 6.3.1 and 2, 6.4.1, 2, 4 and 5, 6.5.1 and 2.
-func (e *evaluation) within(x extent, count int, unit string, contained *node) bool {
-	if x.min <= count && count <= x.max {
-		return true
+func (e *evaluation) within(x extent, count int, unit string, contained *node) {
+	if x.min <= count && count <= x.max || !e.fails(wrongPart) {
+		return
 	}
 	words, limit := "expected at least ", x.min
 	if count > x.max {
@@ -981,13 +1006,10 @@ func (e *evaluation) within(x extent, count int, unit string, contained *node) b
 	if limit != 1 {
 		unit += "s"
 	}
-	if !e.telling() {
-		return false
-	}
 	if contained != nil {
 		unit += " to be " + contained.describe()
 	}
-	return e.fail(-1, "", words, strconv.Itoa(limit), " ", unit, ", got ", strconv.Itoa(count))
+	e.tell(false, "", words, strconv.Itoa(limit), " ", unit, ", got ", strconv.Itoa(count))
 }
 
 // unescaped gives the string between two places without its quotes and escapes, until the next one.
@@ -1013,29 +1035,25 @@ func (p *expression) matches(text []byte) bool {
 }
 
 // array evaluates the keywords for arrays: Core 10.3.1, Validation 6.4.
-func (e *evaluation) array(n *node, i int) (end int, ok bool) {
-	start, count, contained := i, 0, 0
-	ok = true
+func (e *evaluation) array(n *node, i int) int {
+	count, contained := 0, 0
 	for i = skipSpace(e.data, i+1); e.data[i] != ']'; i = nextItem(e.data, i) {
-		end = -1
-		if e.goesOn(ok, start) {
-			e.enter(step{index: count, rank: rankOther + int64(count)})
-			if schema := n.item(count); schema != nil {
-				var good bool
-				if end, good = e.value(schema, i); !good {
-					ok = false
-					e.missed(start, wrongMember)
-				}
+		s, schema, end := step{at: ^count, rank: rankOther + int64(count)}, n.items, -1
+		if count < len(n.prefixItems) {
+			schema = n.prefixItems[count]
+		}
+		if schema != nil { // prefixItems and items: Core 10.3.1.1 and 10.3.1.2
+			end = e.value(schema, s, false, i)
+			e.mark(count)
+		}
+		if n.contains != nil { // Core 10.3.1.3
+			outer := e.frame
+			e.telling = false
+			if end = e.value(n.contains, s, false, i); e.wrong == outer.wrong {
+				contained++
 				e.mark(count)
 			}
-			if n.contains != nil { // Core 10.3.1.3
-				var good bool
-				if end, good = e.try((*evaluation).value, n.contains, i); good {
-					contained++
-					e.mark(count)
-				}
-			}
-			e.leave()
+			e.frame = outer
 		}
 		if end < 0 {
 			end = e.skip(i)
@@ -1043,24 +1061,18 @@ func (e *evaluation) array(n *node, i int) (end int, ok bool) {
 		i = end
 		count++
 	}
-	if e.goesOn(ok, start) {
-		ok = e.within(n.elements, count, "item", nil) && ok
-		ok = (n.contains == nil || e.within(n.contained, contained, "item", n.contains)) && ok
-		ok = (!n.uniqueItems || e.uniqueItems(start)) && ok
+	e.within(n.elements, count, "item", nil)
+	if n.contains != nil {
+		e.within(n.contained, contained, "item", n.contains)
 	}
-	return i + 1, ok
-}
-
-// item gives the schema for an element by prefixItems and items: Core 10.3.1.1 and 10.3.1.2.
-func (n *node) item(i int) *node {
-	if i < len(n.prefixItems) {
-		return n.prefixItems[i]
+	if n.uniqueItems {
+		e.uniqueItems(e.at)
 	}
-	return n.items
+	return i + 1
 }
 
 // uniqueItems: Validation 6.4.3. What finds duplicate names finds duplicate canonical texts.
-func (e *evaluation) uniqueItems(i int) bool {
+func (e *evaluation) uniqueItems(i int) {
 	e.canonical, e.items = e.canonical[:0], e.items[:0]
 	for i = skipSpace(e.data, i+1); e.data[i] != ']'; i = nextItem(e.data, i) {
 		from := len(e.canonical)
@@ -1069,225 +1081,213 @@ func (e *evaluation) uniqueItems(i int) bool {
 	}
 	e.scanner.data = e.canonical
 	dup := e.scanner.duplicate(e.items)
-	if dup < 0 {
-		return true
+	if dup < 0 || !e.fails(wrongPart) {
+		return
 	}
 	second := slices.IndexFunc(e.items, func(n name) bool { return n.from == dup })
 	first := slices.IndexFunc(e.items, func(n name) bool { return e.scanner.same(n, e.items[second]) })
-	return e.telling() && e.fail(-1, "", "expected items that all differ, got the same at ", strconv.Itoa(first), " and ",
-		strconv.Itoa(second))
+	e.tell(false, "", "expected items that all differ, got the same at ", strconv.Itoa(first), " and ", strconv.Itoa(second))
 }
 
 // object evaluates the keywords for objects: Core 10.3.2, Validation 6.5.
-func (e *evaluation) object(n *node, i int) (end int, ok bool) {
-	start, count, seen := i, 0, len(e.seen)
-	ok = true
+func (e *evaluation) object(n *node, i int) int {
+	count, seen := 0, len(e.seen)
 	for range (len(n.known) + 63) / 64 {
 		e.seen = append(e.seen, 0)
 	}
 	for i = skipSpace(e.data, i+1); e.data[i] != '}'; i = nextItem(e.data, i) {
-		after := skipText(e.data, i)
-		from := memberValue(e.data, after)
-		if e.goesOn(ok, start) {
-			var good bool
-			i, good = e.member(n, start, i, after, from, count, seen)
-			ok = ok && good
-		} else {
-			i = e.skip(from)
-		}
+		i = e.member(n, i, count, seen)
 		count++
 	}
-	if e.goesOn(ok, start) {
-		ok = e.required(n, start, seen) && ok
-		ok = e.within(n.members, count, "member", nil) && ok
-		ok = e.dependencies(n, start, seen) && ok
+	has := func(k int) bool { return e.seen[seen+k/64]>>(k%64)&1 != 0 }
+	for order, k := range n.required { // Validation 6.5.3
+		if !has(k) {
+			e.missing(n.known[k], order, "")
+		}
+	}
+	e.within(n.members, count, "member", nil)
+	for _, d := range n.dependencies {
+		if !has(d.on) {
+			continue
+		}
+		for _, k := range d.needs { // Validation 6.5.4
+			if !has(k) {
+				e.missing(n.known[k], len(n.required), n.known[d.on].name)
+			}
+		}
+		if d.schema != nil { // Core 10.2.2.4
+			e.apply(d.schema, e.at)
+		}
 	}
 	e.seen = e.seen[:seen]
-	return i + 1, ok
+	return i + 1
 }
 
-// member evaluates a member with its name at quote and its value at from.
-func (e *evaluation) member(n *node, start, quote, after, from, count, seen int) (end int, ok bool) {
-	s := step{quote: quote, rank: rankOther + int64(count)}
+// member evaluates the member whose name begins at quote.
+func (e *evaluation) member(n *node, quote, count, seen int) (end int) {
+	s, after := step{at: quote, rank: rankOther + int64(count)}, skipText(e.data, quote)
+	i := memberValue(e.data, after)
 	name := e.unescaped(quote, after)
 	k, known := count, count < len(n.known) && n.known[count].name == string(name) // members often come in this order
 	if !known {
 		k, known = n.index[string(name)]
 	}
+	end = -1
+	optional, evaluated := false, false
 	if known {
+		p := &n.known[k]
 		e.seen[seen+k/64] |= 1 << (k % 64)
-		if n.known[k].schema != nil {
-			s.rank = rankMember + int64(n.known[k].order)
-		}
-	}
-	e.enter(s)
-	e.optional = known && !n.known[k].required
-	end, ok = -1, true
-	evaluated, distance, good := false, wrongMember, true
-	if known && n.known[k].schema != nil { // properties: Core 10.3.2.1
-		end, ok = e.value(n.known[k].schema, from)
-		if evaluated = true; !ok && n.known[k].schema.tag() {
-			distance = wrongTag
+		if optional = !p.required; p.schema != nil { // properties: Core 10.3.2.1
+			s.rank = rankMember + int64(p.order)
+			wrong := e.wrong
+			end, evaluated = e.value(p.schema, s, optional, i), true
+			if e.wrong > wrong && p.schema.tag() {
+				e.wrong += wrongTag
+			}
 		}
 	}
 	for p := range n.patternProperties { // Core 10.3.2.2
 		if n.patternProperties[p].matches(e.unescaped(quote, after)) {
-			end, good = e.value(n.patternProperties[p].schema, from)
-			evaluated, ok = true, ok && good
+			end, evaluated = e.value(n.patternProperties[p].schema, s, optional, i), true
 		}
 	}
 	if !evaluated && n.additionalProperties != nil { // Core 10.3.2.3
-		end, ok = e.unexpected(n.additionalProperties, n, from)
-		evaluated = true
+		end, evaluated = e.unexpected(n.additionalProperties, n, s, i), true
 	}
 	if n.propertyNames != nil { // Core 10.3.2.4: a name is a string like any other
-		_, good = e.value(n.propertyNames, quote)
-		ok = ok && good
+		e.value(n.propertyNames, s, optional, quote)
 	}
-	e.leave()
 	if evaluated {
 		e.mark(count)
 	}
 	if end < 0 {
-		end = e.skip(from)
+		end = e.skip(i)
 	}
-	if !ok {
-		e.missed(start, distance)
-	}
-	return end, ok
+	return end
 }
 
 // unexpected evaluates a member or element that is left to a schema because no other keyword knows it.
-func (e *evaluation) unexpected(schema, n *node, i int) (end int, ok bool) {
-	if !schema.never || !e.collecting {
-		return e.value(schema, i)
+func (e *evaluation) unexpected(schema, n *node, s step, i int) (end int) {
+	if !schema.never {
+		return e.value(schema, s, true, i)
 	}
-	e.path[len(e.path)-1].rank += rankUnexpected - rankOther
-	return -1, e.telling() && e.fail(-1, "", "not expected", n.others)
+	s.rank += rankUnexpected - rankOther
+	outer := e.enter(s, i)
+	if e.fails(wrongPart) {
+		e.tell(false, "", "not expected", n.others)
+	}
+	e.leave(outer)
+	return e.skip(i)
 }
 
-// has reports whether the member known[k] was seen.
-func (e *evaluation) has(seen, k int) bool { return e.seen[seen+k/64]>>(k%64)&1 != 0 }
-
-// required: Validation 6.5.3.
-func (e *evaluation) required(n *node, start, seen int) bool {
-	ok := true
-	for order, k := range n.required {
-		if !e.has(seen, k) {
-			ok = e.missing(n, k, order, start, "")
+func (e *evaluation) missing(p property, order int, on string) {
+	outer := e.enter(step{at: isMissing, missing: p.name, rank: rankMissing + int64(order)}, e.at)
+	if e.fails(wrongPart) {
+		where, want := "", ""
+		if on != "" {
+			where = " where there is " + brief(on)
 		}
-	}
-	return ok
-}
-
-// dependentRequired, Validation 6.5.4, and dependentSchemas, Core 10.2.2.4.
-func (e *evaluation) dependencies(n *node, start, seen int) bool {
-	ok := true
-	for _, d := range n.dependentRequired {
-		for _, k := range d.needs {
-			if e.has(seen, d.on) && !e.has(seen, k) {
-				ok = e.missing(n, k, len(n.required), start, " where there is "+brief(n.known[d.on].name))
-			}
+		if p.schema != nil {
+			want = ": expected " + p.schema.describe()
 		}
+		e.tell(false, "", "missing, but required", where, want)
 	}
-	for _, d := range n.dependentSchemas {
-		if e.has(seen, d.on) && e.goesOn(ok, start) {
-			_, good := e.apply(d.schema, start)
-			ok = ok && good
-		}
-	}
-	return ok
-}
-
-func (e *evaluation) missing(n *node, k, order, start int, where string) bool {
-	e.missed(start, wrongMember)
-	e.enter(step{name: n.known[k].name, quote: -1, rank: int64(order)})
-	defer e.leave()
-	if !e.telling() {
-		return false
-	}
-	if schema := n.known[k].schema; schema != nil {
-		return e.fail(-1, schema.describe(), "missing, but required", where, ": expected ")
-	}
-	return e.fail(-1, "", "missing, but required", where)
+	e.leave(outer)
 }
 
 // applicators evaluates the subschemas in place.
-func (e *evaluation) applicators(n *node, i, end int) (int, bool) {
-	ok, good := true, true
+func (e *evaluation) applicators(n *node, i int) (end int) {
+	end = -1
 	if n.ref != nil { // Core 8.2.3.1
-		end, ok = e.apply(n.ref, i)
+		end = e.apply(n.ref, i)
 	}
 	for _, s := range n.allOf { // Core 10.2.1.1
-		if e.goesOn(ok, i) {
-			end, good = e.apply(s, i)
-			ok = ok && good
-		}
+		end = max(end, e.apply(s, i))
 	}
-	if n.anyOf != nil && e.goesOn(ok, i) {
-		ok = e.anyOf(n.anyOf, i) && ok
+	if n.anyOf != nil { // Core 10.2.1.2
+		e.branches(n.anyOf, false, i)
 	}
-	if n.oneOf != nil && e.goesOn(ok, i) {
-		ok = e.oneOf(n.oneOf, i) && ok
+	if n.oneOf != nil { // Core 10.2.1.3
+		e.branches(n.oneOf, true, i)
 	}
-	if n.not != nil && e.goesOn(ok, i) { // Core 10.2.1.4
-		if _, good = e.try((*evaluation).apply, n.not, i); good {
-			ok = e.telling() && e.fail(i, "", "expected anything but ", n.not.describe())
-		}
+	if n.not != nil && e.try(n.not, i) == 0 && e.fails(wrongPart) { // Core 10.2.1.4
+		e.tell(true, "", "expected anything but ", n.not.describe())
 	}
-	if n.ifs != nil && e.goesOn(ok, i) { // Core 10.2.2
-		then := n.otherwise
-		if _, good = e.try((*evaluation).apply, n.ifs, i); good {
-			then = n.then
+	if n.ifs != nil { // Core 10.2.2
+		then := n.then
+		if e.try(n.ifs, i) > 0 {
+			then = n.otherwise
 		}
 		if then != nil {
-			_, good = e.apply(then, i)
-			ok = ok && good
+			end = max(end, e.apply(then, i))
 		}
 	}
-	return end, ok
+	return end
 }
 
-// try evaluates a schema for the verdict alone. If it fails it leaves no marks: Core 7.7.1.
-func (e *evaluation) try(evaluate func(*evaluation, *node, int) (int, bool), n *node, i int) (end int, ok bool) {
-	collecting, trial, marks := e.collecting, e.trial, len(e.marks)
-	e.collecting, e.trial = false, -1
-	if end, ok = evaluate(e, n, i); !ok {
+// try evaluates a schema in place for how much is wrong, of the gravest kind, and tells nothing. If it fails it leaves no marks:
+// Core 7.7.1.
+func (e *evaluation) try(n *node, i int) int64 {
+	outer, marks := e.frame, len(e.marks)
+	e.telling, e.wrong = false, 0
+	e.apply(n, i)
+	wrong := e.wrong
+	if e.frame = outer; wrong > 0 {
 		e.marks = e.marks[:marks]
 	}
-	e.collecting, e.trial = collecting, trial
-	return end, ok
+	if wrong >= wrongKind {
+		return wrongKind
+	}
+	return min(wrong, wrongTag)
 }
 
-// anyOf: Core 10.2.1.2. Where marks are wanted, all branches have a say.
-func (e *evaluation) anyOf(branches []*node, i int) (ok bool) {
-	for _, s := range branches {
-		if _, good := e.try((*evaluation).apply, s, i); good {
-			if ok = true; !e.marking {
-				break
+// branches evaluates anyOf or oneOf. Of a value that fits none it tells the problems with the branch that it clearly comes closest
+// to, or else what those branches ask for that it comes closest to. Where marks are wanted, all branches of anyOf have a say.
+func (e *evaluation) branches(all []*node, onlyOne bool, i int) {
+	first, least := -1, wrongKind
+	for k, s := range all {
+		wrong := e.try(s, i)
+		least = min(least, wrong)
+		switch {
+		case wrong > 0:
+		case first < 0:
+			first = k
+		case onlyOne:
+			if e.fails(wrongPart) {
+				e.tell(false, "", "fits alternatives ", strconv.Itoa(first+1), " and ", strconv.Itoa(k+1), ", but may fit only one")
+			}
+			return
+		}
+		if first >= 0 && !onlyOne && !e.marking {
+			return
+		}
+	}
+	if first >= 0 {
+		return
+	}
+	if !e.telling {
+		e.wrong += least
+		return
+	}
+	var closest *node
+	var texts []string
+	for _, s := range all {
+		if e.try(s, i) == least {
+			closest = cmp.Or(closest, s)
+			if text := s.describe(); !slices.Contains(texts, text) {
+				texts = append(texts, text)
 			}
 		}
 	}
-	return ok || e.collecting && e.explain(branches, i)
-}
-
-// oneOf: Core 10.2.1.3.
-func (e *evaluation) oneOf(branches []*node, i int) bool {
-	var first, second int
-	for k, s := range branches {
-		if _, good := e.try((*evaluation).apply, s, i); good {
-			first, second = k+1, first
-		}
-		if second > 0 {
-			return e.telling() && e.fail(-1, "", "fits alternatives ", strconv.Itoa(second), " and ", strconv.Itoa(first),
-				", but may fit only one")
-		}
+	if len(texts) == 1 && least < wrongTag {
+		e.apply(closest, i)
+	} else if e.fails(least) {
+		e.tell(true, "", "expected ", join(texts, " or "))
 	}
-	return first > 0 || e.collecting && e.explain(branches, i)
 }
 
-// mark notes that an element or member, by its number, is evaluated, if an unevaluated keyword will ask. The marks of
-// a value are those on top of the stack since that keyword's schema began.
+// mark notes that an element or member, by its number, is evaluated, if an unevaluated keyword will ask. The marks of a value are
+// those on top of the stack since that keyword's schema began.
 func (e *evaluation) mark(i int) {
 	if e.marking {
 		e.marks = append(e.marks, i)
@@ -1295,95 +1295,40 @@ func (e *evaluation) mark(i int) {
 }
 
 // unevaluated evaluates unevaluatedItems or unevaluatedProperties, Core 11, for what has no mark.
-func (e *evaluation) unevaluated(n *node, i, marks int) (int, bool) {
-	ok, start, schema, object := true, i, n.unevaluatedItems, e.data[i] == '{'
-	if object {
-		schema = n.unevaluatedProperties
-	}
-	marked := e.marks[marks:]
+func (e *evaluation) unevaluated(schema, n *node, i, marks int) int {
+	object, marked := e.data[i] == '{', e.marks[marks:]
 	slices.Sort(marked)
 	i = skipSpace(e.data, i+1)
 	for count := 0; e.data[i] != '}' && e.data[i] != ']'; count++ {
-		s := step{index: count, rank: rankOther + int64(count)}
+		s := step{at: ^count, rank: rankOther + int64(count)}
 		if object {
-			s.quote, i = i, memberValue(e.data, skipText(e.data, i))
+			s.at, i = i, memberValue(e.data, skipText(e.data, i))
 		}
-		for len(marked) > 0 && marked[0] < count {
-			marked = marked[1:]
-		}
-		end, good := -1, true
-		if e.goesOn(ok, start) && (len(marked) == 0 || marked[0] != count) {
-			e.enter(s)
-			end, good = e.unexpected(schema, n, i)
-			e.leave()
+		if _, found := slices.BinarySearch(marked, count); found {
+			i = e.skip(i)
+		} else {
+			i = e.unexpected(schema, n, s, i)
 			e.mark(count)
-			ok = ok && good
 		}
-		if end < 0 {
-			end = e.skip(i)
-		}
-		i = nextItem(e.data, end)
+		i = nextItem(e.data, i)
 	}
-	return i + 1, ok
+	return i + 1
 }
 
-// How far a value is from a branch of anyOf or oneOf: how many members are missing or wrong; beyond that, that a member
-// which has to have a certain value has another, and beyond that, that the value itself is of another kind.
-const (
-	wrongMember int64 = 1
-	wrongTag    int64 = 1 << 32
-	wrongKind   int64 = 1 << 40
-)
-
-// missed adds to the distance, if the value at i is the one whose branches are compared.
-func (e *evaluation) missed(i int, distance int64) {
-	if e.trial == i {
-		e.distance += distance
+// target is the schema itself, or what it refers to.
+func (n *node) target() *node {
+	for n.ref != nil && n.types == 0 {
+		n = n.ref
 	}
+	return n
 }
 
-// explain tells what to do about a value that fits no branch: the problems of the branch that it clearly comes closest
-// to, or else what those branches ask for that it comes closest to.
-func (e *evaluation) explain(branches []*node, i int) bool {
-	trial, before, marking := e.trial, e.distance, e.marking
-	least := int64(math.MaxInt64)
-	var closest []*node
-	for _, s := range branches {
-		e.trial, e.distance, e.collecting, e.marking = i, 0, false, false
-		e.apply(s, i)
-		if e.distance >= wrongKind { // how often does not matter
-			e.distance = wrongKind
-		} else if e.distance >= wrongTag {
-			e.distance = wrongTag
-		}
-		if e.distance < least {
-			least, closest = e.distance, nil
-		}
-		if e.distance == least {
-			closest = append(closest, s)
-		}
-	}
-	e.trial, e.distance, e.collecting, e.marking = trial, before, true, marking
-	var all []string
-	for _, s := range closest {
-		if text := s.describe(); !slices.Contains(all, text) {
-			all = append(all, text)
-		}
-	}
-	if len(all) == 1 && least < wrongTag {
-		e.apply(closest[0], i)
-		return false
-	}
-	return e.telling() && e.fail(i, "", "expected ", join(all, " or "))
-}
+// tag reports whether a schema allows certain values only.
+func (n *node) tag() bool { return n.target().constant != nil || n.target().enum != nil }
 
 // describe says in a few words what a schema asks for.
 func (n *node) describe() string {
-	for range maxSchemaLevels {
-		if n.ref != nil && n.types == 0 {
-			n = n.ref
-		}
-	}
+	n = n.target()
 	var members []string
 	for _, p := range n.known {
 		if p.schema != nil && p.schema.constant != nil {
@@ -1399,15 +1344,8 @@ func (n *node) describe() string {
 		return join(n.enum.shown, " or ")
 	case members != nil:
 		return "an object with " + join(members, " and ")
-	case n.types == 0:
-		return "something else"
 	}
-	return n.types.String()
-}
-
-// tag reports whether a schema allows certain values only.
-func (n *node) tag() bool {
-	return n.constant != nil || n.enum != nil || n.ref != nil && (n.ref.constant != nil || n.ref.enum != nil)
+	return cmp.Or(n.types.String(), "something else")
 }
 
 // A Problem is one thing that is wrong with data.
@@ -1416,9 +1354,8 @@ type Problem struct {
 	Message string // one line: what was expected, what came, and the cure if there is a usual one
 }
 
-// A ValidationError says what is wrong with data. For each object first the members that are missing, then those that
-// fail, in the order of properties, then others in the order of the data, then those that are not expected, and last
-// what concerns it as a whole.
+// A ValidationError says what is wrong with data. For each object first the members that are missing, then those that fail, in the
+// order of properties, then others in the order of the data, then those that are not expected, and last what concerns it as a whole.
 type ValidationError struct {
 	Problems []Problem // at most 100, and 16 kB of text
 	More     int       // that were found besides
@@ -1426,114 +1363,37 @@ type ValidationError struct {
 
 // Error gives the problems, one a line, and how many more there are.
 func (v *ValidationError) Error() string {
-	size := len("\nand 4194304 more")
-	for _, p := range v.Problems {
-		size += len(place(p.Pointer)) + len(p.Message) + len(": \n")
-	}
-	var text strings.Builder
-	text.Grow(size)
+	text := make([]byte, 0, 128*len(v.Problems))
 	for i, p := range v.Problems {
 		if i > 0 {
-			text.WriteByte('\n')
+			text = append(text, '\n')
 		}
-		text.WriteString(place(p.Pointer))
-		text.WriteString(": ")
-		text.WriteString(p.Message)
+		text = append(append(append(text, place(p.Pointer)...), ": "...), p.Message...)
 	}
 	if v.More > 0 {
-		fmt.Fprintf(&text, "\nand %d more", v.More)
+		text = fmt.Appendf(text, "\nand %d more", v.More)
 	}
-	return text.String()
+	return string(text)
 }
-
-// A report is what an evaluation collects. The order of problems is that of the ranks on the way to them.
-type report struct {
-	collecting bool // problems, not only the verdict
-	optional   bool // the value is a member that may be left out
-	path       []step
-	problems   []problem // at most twice maxProblems, of which the first maxProblems are sorted once there are as many
-	more       int       // that come after those
-	keys       []int64   // room for key
-	line       []byte    // room for a problem's text
-}
-
-type step struct {
-	name  string // of a missing member; or else
-	quote int    // where a member's name begins in the data; or else
-	index int    // the number of an element
-	rank  int64  // among the problems of its object or array
-}
-
-// Ranks; to each is added an order.
-const (
-	rankMissing int64 = iota << 32
-	rankMember
-	rankOther
-	rankUnexpected
-)
 
 type problem struct {
 	Problem
-	key []int64 // the ranks
+	at   int   // where the value begins
+	rank int64 // among the problems of the value at hand
 }
 
-// before puts the problems of a value before those that concern it as a whole.
-func (p problem) before(q problem) int {
-	for i := range min(len(p.key), len(q.key)) {
-		if c := cmp.Compare(p.key[i], q.key[i]); c != 0 {
-			return c
-		}
-	}
-	return len(q.key) - len(p.key)
-}
-
-// repeats reports whether two problems are one, found by way of two schemas. An abridged pointer alone does not tell.
-func (p problem) repeats(q problem) bool {
-	return p.Problem == q.Problem && (!strings.Contains(p.Pointer, "…") || slices.Equal(p.key, q.key))
-}
-
-func (e *evaluation) enter(s step) {
-	if e.collecting {
-		e.path = append(e.path, s)
-		e.optional = false
-	}
-}
-
-func (e *evaluation) leave() {
-	if e.collecting {
-		e.path = e.path[:len(e.path)-1]
-	}
-}
-
-// telling reports whether a problem of the value is to be told, and counts it if there is no room.
-func (e *evaluation) telling() bool {
-	if !e.collecting {
-		return false
-	}
-	if len(e.problems) >= maxProblems && !e.precedes(e.problems[maxProblems-1].key) {
+// fails notes what is wrong with the value at hand, and reports whether that is to be told; if there is no room, it is counted.
+func (e *evaluation) fails(weight int64) bool {
+	e.wrong += weight
+	if e.telling && (e.ahead+len(e.problems)-e.from >= maxProblems || len(e.problems) > 20*maxProblems) {
 		e.more++
 		return false
 	}
-	from := len(e.keys)
-	for _, s := range e.path {
-		e.keys = append(e.keys, s.rank)
-	}
-	e.problems = append(e.problems, problem{key: e.keys[from:]})
-	return true
+	return e.telling
 }
 
-// precedes reports whether a problem here comes before one with a key.
-func (e *evaluation) precedes(key []int64) bool {
-	for i := range min(len(e.path), len(key)) {
-		if e.path[i].rank != key[i] {
-			return e.path[i].rank < key[i]
-		}
-	}
-	return len(e.path) > len(key)
-}
-
-// fail gives the problem just added its text: the parts, what came if i is its place, and a cure. It is always false.
-func (e *evaluation) fail(i int, cure string, parts ...string) bool {
+// tell adds a problem: the parts of its text, what came if that helps, and a cure.
+func (e *evaluation) tell(got bool, cure string, parts ...string) {
 	line := e.line[:0]
 	for k, s := range e.path {
 		switch {
@@ -1541,75 +1401,55 @@ func (e *evaluation) fail(i int, cure string, parts ...string) bool {
 			if k == maxSteps/2 {
 				line = append(line, "/…"...)
 			}
-		case s.quote < 0:
-			line = append(append(line, '/'), escapePointer.Replace(brief(s.name))...)
-		case s.quote == 0:
-			line = strconv.AppendInt(append(line, '/'), int64(s.index), 10)
+		case s.at == isMissing:
+			line = append(append(line, '/'), escapePointer.Replace(brief(s.missing))...)
+		case s.at < 0:
+			line = strconv.AppendInt(append(line, '/'), int64(^s.at), 10)
 		default:
-			line = appendName(append(line, '/'), e.data[s.quote:skipText(e.data, s.quote)])
+			line = appendName(append(line, '/'), e.data[s.at:skipText(e.data, s.at)])
 		}
 	}
 	pointer := len(line)
 	for _, part := range parts {
 		line = append(line, part...)
 	}
-	if i >= 0 {
-		line = appendShown(append(line, ", got "...), e.data[i:])
+	if got {
+		line = appendShown(append(line, ", got "...), e.data[e.at:])
 	}
 	e.line = append(line, cure...)
 	text := string(e.line)
-	p := &e.problems[len(e.problems)-1]
-	p.Pointer, p.Message = text[:pointer], text[pointer:]
-	if n := len(e.problems); n == maxProblems || n == 2*maxProblems {
-		e.arrange()
-	}
-	return false
+	e.problems = append(e.problems, problem{Problem{text[:pointer], text[pointer:]}, e.at, rankWhole})
 }
 
-// arrange sorts the problems and drops those that are too many.
-func (e *evaluation) arrange() {
-	if !slices.IsSortedFunc(e.problems, problem.before) {
-		slices.SortStableFunc(e.problems, problem.before)
-	}
-	if over := len(e.problems) - maxProblems; over > 0 {
-		e.more += over
-		e.problems = e.problems[:maxProblems]
-	}
-}
-
-// finish makes the error. What two schemas say alike of one place is told once.
-func (e *evaluation) finish() *ValidationError {
-	e.arrange()
+// report makes the error. What two schemas say alike of one place is told once.
+func (e *evaluation) report() *ValidationError {
 	v := &ValidationError{Problems: make([]Problem, 0, len(e.problems)), More: e.more}
 	size := 0
 	for k, p := range e.problems {
-		if slices.ContainsFunc(e.problems[:k], p.repeats) {
+		if slices.ContainsFunc(e.problems[:k], func(q problem) bool { return q.Problem == p.Problem && q.at == p.at }) {
 			continue
 		}
-		if size += len(place(p.Pointer)) + len(p.Message) + 3; size > maxProblemText {
+		if size += len(place(p.Pointer)) + len(p.Message) + len(": \n"); size > maxProblemText {
 			v.More++
 			continue
 		}
 		v.Problems = append(v.Problems, p.Problem)
 	}
-	clear(e.problems)
-	e.problems = e.problems[:0]
 	return v
 }
 
 // cure says what to do about a value of the wrong type, where that is clear.
-func (e *evaluation) cure(want, t types, i int) string {
-	if t == typeNull && e.optional {
+func (e *evaluation) cure(want, t types) string {
+	switch inner := skipSpace(e.data, e.at+1); {
+	case t == typeNull && e.optional:
 		return "; leave it out"
-	}
-	if t&(typeNumber|typeBoolean) != 0 && want == typeString {
+	case t&(typeNumber|typeBoolean) != 0 && want == typeString:
 		return "; send it in quotes"
-	}
-	if inner := skipSpace(e.data, i+1); t == typeString && want&t == 0 {
-		if inside := typeOf[e.data[inner]]; want&inside != 0 || inside == typeNumber && want&typeInteger != 0 {
-			if checkJSON([]byte(unquote(e.data[i:skipText(e.data, i)]))) == nil {
-				return "; send it as JSON, not in a string"
-			}
+	case t == typeString && want&t == 0:
+		inside := typeOf[e.data[inner]]
+		if (want&inside != 0 || inside == typeNumber && want&typeInteger != 0) &&
+			checkJSON([]byte(unquote(e.data[e.at:skipText(e.data, e.at)]))) == nil {
+			return "; send it as JSON, not in a string"
 		}
 	}
 	return ""
