@@ -1,6 +1,6 @@
 // schema.go: JSON Schema 2020-12, so far as it can be exact, bounded and fast: what tools say of their arguments.
 //
-// First the tables of what is supported and refused; then the compiler, which turns a schema into nodes; the evaluation, one walk over
+// In this order: what is supported and what is refused; the compiler, which turns a schema into nodes; the evaluation, one walk over
 // the bytes of the data; and the report, which puts what is wrong in words that a model can act on.
 //
 // Pages: basic/index, heading JSON Schema Usage; server/tools, heading Tool. "Core" and "Validation" are the documents of JSON Schema
@@ -35,66 +35,68 @@ const (
 	maxSteps        = 12     // of a JSON Pointer that are shown
 )
 
-// A keyword says what types of value a keyword takes and how the value, which begins at raw[at], gets into a node; without
-// read it is an annotation, which never fails. Besides these every x-* is supported.
+// A keyword has the types of value that it takes, and reads the value, which begins at raw[at], into a node. Without read it is an
+// annotation, which never fails, as every x-* is.
 type keyword struct {
-	takes types
-	read  func(c *compiler, n *node, at int)
+	takes, on types // on: the values that it concerns, if the node is to look at them
+	read      func(c *compiler, n *node, at int)
 }
 
-var keywords map[string]keyword
-var keywordsOnce sync.Once
-
-func setKeywords() {
-	keywords = map[string]keyword{
-		// Core 8 and 9, Validation 8 and 9: identifiers, references, and what only informs
-		"$schema": {typeString, (*compiler).dialect}, "$id": {typeString, nil}, "$anchor": {typeString, (*compiler).anchor},
-		"$ref": {typeString, (*compiler).reference}, "$defs": {typeObject, definitions}, "definitions": {typeObject, definitions},
-		"$comment": {typeString, nil}, "title": {typeString, nil}, "description": {typeString, nil}, "default": {typeAny, nil},
-		"examples": {typeArray, nil}, "deprecated": {typeBoolean, nil}, "readOnly": {typeBoolean, nil}, "writeOnly": {typeBoolean, nil},
-		"format": {typeString, nil}, "contentEncoding": {typeString, nil}, "contentMediaType": {typeString, nil},
-		"contentSchema": one(func(*node) **node { return new(*node) }),
-		// Core 10.2: subschemas in place
-		"allOf": many(func(n *node) *[]*node { return &n.allOf }), "anyOf": many(func(n *node) *[]*node { return &n.anyOf }),
-		"oneOf": many(func(n *node) *[]*node { return &n.oneOf }), "not": one(func(n *node) **node { return &n.not }),
-		"if": one(func(n *node) **node { return &n.ifs }), "then": one(func(n *node) **node { return &n.then }),
-		"else": one(func(n *node) **node { return &n.otherwise }), "dependentSchemas": {typeObject, (*compiler).dependentSchemas},
-		// Core 10.3 and 11: subschemas for elements and members
-		"prefixItems": many(func(n *node) *[]*node { return &n.prefixItems }), "items": one(func(n *node) **node { return &n.items }),
-		"contains": one(func(n *node) **node { return &n.contains }), "properties": {typeObject, (*compiler).properties},
-		"patternProperties":     {typeObject, (*compiler).patternProperties},
-		"additionalProperties":  one(func(n *node) **node { return &n.additionalProperties }),
-		"propertyNames":         one(func(n *node) **node { return &n.propertyNames }),
-		"unevaluatedItems":      one(func(n *node) **node { return &n.unevaluatedItems }),
-		"unevaluatedProperties": one(func(n *node) **node { return &n.unevaluatedProperties }),
-		// Validation 6.1: any value (6.2, numbers: see limits)
-		"type": {typeString | typeArray, (*compiler).types}, "enum": {typeArray, (*compiler).enum}, "const": {typeAny, (*compiler).constant},
-		// Validation 6.3, 6.4 and 6.5: strings, arrays, objects
-		"maxLength": count(func(n *node) *int { return &n.length.max }), "minLength": count(func(n *node) *int { return &n.length.min }),
-		"pattern": {typeString, (*compiler).pattern}, "uniqueItems": {typeBoolean, (*compiler).uniqueItems},
-		"maxItems": count(func(n *node) *int { return &n.elements.max }), "minItems": count(func(n *node) *int { return &n.elements.min }),
-		"maxContains":   count(func(n *node) *int { return &n.contained.max }),
-		"minContains":   count(func(n *node) *int { return &n.contained.min }),
-		"maxProperties": count(func(n *node) *int { return &n.members.max }),
-		"minProperties": count(func(n *node) *int { return &n.members.min }),
-		"required":      {typeArray, (*compiler).required}, "dependentRequired": {typeObject, (*compiler).dependentRequired},
-	}
-	for i, l := range limits {
-		keywords[l.keyword] = keyword{typeNumber, func(c *compiler, n *node, at int) { c.limit(n, i, at) }}
-	}
-}
-
-// limits are the keywords for numbers, Validation 6.2: what they ask of a value, and how that is said.
-var limits = [...]struct {
-	keyword string
-	holds   func(value, limit decimal) bool
-	words   string
-}{
-	{"multipleOf", decimal.multipleOf, "a multiple of "},
-	{"maximum", func(v, l decimal) bool { return v.compare(l) <= 0 }, "at most "},
-	{"exclusiveMaximum", func(v, l decimal) bool { return v.compare(l) < 0 }, "less than "},
-	{"minimum", func(v, l decimal) bool { return v.compare(l) >= 0 }, "at least "},
-	{"exclusiveMinimum", func(v, l decimal) bool { return v.compare(l) > 0 }, "more than "},
+var keywords = map[string]keyword{
+	// Core 8 and 9, Validation 8 and 9: identifiers, references, and what only informs
+	"$schema": {typeString, 0, (*compiler).dialect}, "$id": {typeString, 0, nil}, "$anchor": {typeString, 0, (*compiler).anchor},
+	"$ref":  {typeString, 0, func(c *compiler, n *node, at int) { n.refAt, c.references = at, append(c.references, n) }},
+	"$defs": definitions, "definitions": definitions, "$comment": {typeString, 0, nil}, "title": {typeString, 0, nil},
+	"description": {typeString, 0, nil}, "default": {typeAny, 0, nil}, "examples": {typeArray, 0, nil}, "deprecated": {typeBoolean, 0, nil},
+	"readOnly": {typeBoolean, 0, nil}, "writeOnly": {typeBoolean, 0, nil}, "format": {typeString, 0, nil}, "contentEncoding": {typeString, 0, nil},
+	"contentMediaType": {typeString, 0, nil}, "contentSchema": one(0, func(*node) **node { return new(*node) }),
+	// Core 10.2: subschemas in place
+	"allOf": many(0, func(n *node) *[]*node { return &n.allOf }), "anyOf": many(0, func(n *node) *[]*node { return &n.anyOf }),
+	"oneOf": many(0, func(n *node) *[]*node { return &n.oneOf }), "not": one(0, func(n *node) **node { return &n.not }),
+	"if": one(0, func(n *node) **node { return &n.ifs }), "then": one(0, func(n *node) **node { return &n.then }),
+	"else": one(0, func(n *node) **node { return &n.otherwise }),
+	"dependentSchemas": each(typeObject, func(c *compiler, n *node, name string, at int) {
+		n.dependencies = append(n.dependencies, dependency{on: n.know(name), schema: c.schema(at)})
+	}),
+	// Core 10.3 and 11: subschemas for elements and members
+	"prefixItems": many(typeArray, func(n *node) *[]*node { return &n.prefixItems }), "items": one(typeArray, func(n *node) **node { return &n.items }),
+	"contains": one(typeArray, func(n *node) **node { return &n.contains }), "propertyNames": one(typeObject, func(n *node) **node { return &n.propertyNames }),
+	"additionalProperties":  one(typeObject, func(n *node) **node { return &n.additionalProperties }),
+	"unevaluatedItems":      one(0, func(n *node) **node { return &n.unevaluatedItems }),
+	"unevaluatedProperties": one(0, func(n *node) **node { return &n.unevaluatedProperties }),
+	"properties": each(typeObject, func(c *compiler, n *node, name string, at int) {
+		p := &n.known[n.know(name)]
+		p.schema, p.rank = c.schema(at), rankMember+int64(at)
+	}),
+	"patternProperties": each(typeObject, func(c *compiler, n *node, name string, at int) {
+		n.patternProperties = append(n.patternProperties, c.expression(name, at))
+		n.patternProperties[len(n.patternProperties)-1].schema = c.schema(at)
+	}),
+	// Validation 6.1 and 6.2: any value, numbers
+	"type":             {typeString | typeArray, 0, (*compiler).types},
+	"enum":             {typeArray, 0, func(c *compiler, n *node, at int) { n.enum = c.values(children(c.raw, at)) }},
+	"const":            {typeAny, 0, func(c *compiler, n *node, at int) { n.constant = c.values(maps.All(map[string]int{"": at})) }},
+	"multipleOf":       bound("a multiple of ", decimal.multipleOf),
+	"maximum":          bound("at most ", func(v, l decimal) bool { return v.compare(l) <= 0 }),
+	"exclusiveMaximum": bound("less than ", func(v, l decimal) bool { return v.compare(l) < 0 }),
+	"minimum":          bound("at least ", func(v, l decimal) bool { return v.compare(l) >= 0 }),
+	"exclusiveMinimum": bound("more than ", func(v, l decimal) bool { return v.compare(l) > 0 }),
+	// Validation 6.3, 6.4 and 6.5: strings, arrays, objects
+	"maxLength": count(typeString, func(n *node) *int { return &n.length.max }), "minLength": count(typeString, func(n *node) *int { return &n.length.min }),
+	"pattern":  {typeString, typeString, func(c *compiler, n *node, at int) { n.pattern = c.expression(c.text(at), at) }},
+	"maxItems": count(typeArray, func(n *node) *int { return &n.elements.max }), "minItems": count(typeArray, func(n *node) *int { return &n.elements.min }),
+	"maxContains":   count(typeArray, func(n *node) *int { return &n.contained.max }),
+	"minContains":   count(typeArray, func(n *node) *int { return &n.contained.min }),
+	"uniqueItems":   {typeBoolean, typeArray, func(c *compiler, n *node, at int) { n.uniqueItems = c.raw[at] == 't' }},
+	"maxProperties": count(typeObject, func(n *node) *int { return &n.members.max }),
+	"minProperties": count(typeObject, func(n *node) *int { return &n.members.min }),
+	"required":      {typeArray, typeObject, (*compiler).required},
+	"dependentRequired": each(typeObject, func(c *compiler, n *node, name string, at int) {
+		if !isArray(c.raw[at:]) {
+			c.fail(at, "takes arrays of names")
+		}
+		n.dependencies = append(n.dependencies, dependency{on: n.know(name), needs: c.names(n, at)})
+	}),
 }
 
 // refused are keywords that one may well expect here; every other name is no keyword of JSON Schema 2020-12 at all.
@@ -142,39 +144,36 @@ func place(pointer string) string { return cmp.Or(pointer, "(root)") }
 
 // A node is a schema. A keyword that is absent has the value that lets everything pass.
 type node struct {
-	at    int      // where it begins in the raw schema
-	refAt int      // where the value of its $ref does
-	base  *url.URL // of its references
-	cost  int      // schemas that apply in place when it does, itself included; -1 while they are counted
-	never bool     // the schema false
+	at, refAt int      // where it begins in the raw schema, and where its $ref has its value
+	base      *url.URL // of its references
+	cost      int      // schemas that apply in place when it does, itself included; -1 while they are counted
+	never     bool     // the schema false
+	rank      int64    // what false adds to the rank of a value that is left to it
 
 	ref, not, ifs, then, otherwise, items, contains, unevaluatedItems *node
 	additionalProperties, propertyNames, unevaluatedProperties        *node
 	allOf, anyOf, oneOf, prefixItems                                  []*node
-	patternProperties                                                 []expression
+	patternProperties                                                 []*expression
 	dependencies                                                      []dependency
-
-	types                                types
-	enum, constant                       *values
-	limits                               [len(limits)]*limit
-	pattern                              *expression
-	length, elements, contained, members extent // maxLength and minLength, maxItems and minItems, and so on
-	uniqueItems                          bool
-	required                             []int          // into known
-	known                                []property     // all names of members that keywords mention
-	index                                map[string]int // into known
-	others                               string         // what to say of a member that is not expected
-	on                                   types          // for which there are keywords other than type, enum and const
-	inPlace                              bool           // whether there are subschemas in place
+	types, on                                                         types // on: those for which there are further keywords
+	inPlace, uniqueItems                                              bool  // inPlace: there are subschemas in place
+	enum, constant                                                    *values
+	limits                                                            []limit
+	pattern                                                           *expression
+	length, elements, contained, members                              extent         // maxLength and minLength, and so on
+	required                                                          []int          // into known
+	known                                                             []property     // all names of members that keywords mention
+	index                                                             map[string]int // into known
+	others, wants                                                     string         // what false and types say
 }
 
 type (
 	extent   struct{ min, max int } // the least and the most that is allowed of something
-	property struct {               // a name and what a schema says of it
-		name     string
-		schema   *node // in properties, or nil
-		order    int   // there
-		required bool
+	property struct {
+		name, shown string
+		schema      *node // in properties, or nil
+		rank        int64 // by its order there
+		required    bool
 	}
 	dependency struct { // what the presence of the member known[on] asks for: other members, or a schema
 		on     int
@@ -186,21 +185,18 @@ type (
 		*regexp.Regexp
 		schema *node
 	}
-	limit struct { // a number and how it is shown
+	limit struct { // a limit of numbers, and how it is shown
 		decimal
-		text string
+		holds func(value, limit decimal) bool
+		text  string
 	}
 	values struct { // those of enum or const: as canonical texts, and as they are shown
 		canonical map[string]bool
-		shown     []string
+		shown     string
 		types     types
 	}
+	types uint8 // a set of the types of Validation 6.1.1
 )
-
-var unlimited = extent{0, math.MaxInt}
-
-// types is a set of the types of Validation 6.1.1.
-type types uint8
 
 const (
 	typeNull types = 1 << iota
@@ -214,13 +210,12 @@ const (
 )
 
 var (
-	typeNames = [...]string{"null", "boolean", "object", "array", "number", "string", "integer"}
-	typeWords = [...]string{"null", "true or false", "an object", "an array", "a number", "a string", "an integer"}
-
-	// typeOf gives the type of a value by its first byte.
-	typeOf = [256]types{'"': typeString, '{': typeObject, '[': typeArray, 't': typeBoolean, 'f': typeBoolean, 'n': typeNull,
+	unlimited = extent{0, math.MaxInt}
+	typeNames = []string{"null", "boolean", "object", "array", "number", "string", "integer"}
+	typeWords = []string{"null", "true or false", "an object", "an array", "a number", "a string", "an integer"}
+	typeOf    = [256]types{'"': typeString, '{': typeObject, '[': typeArray, 't': typeBoolean, 'f': typeBoolean, 'n': typeNull,
 		'-': typeNumber, '0': typeNumber, '1': typeNumber, '2': typeNumber, '3': typeNumber, '4': typeNumber, '5': typeNumber,
-		'6': typeNumber, '7': typeNumber, '8': typeNumber, '9': typeNumber}
+		'6': typeNumber, '7': typeNumber, '8': typeNumber, '9': typeNumber} // by the first byte of a value
 )
 
 // String names the types for a reader.
@@ -239,14 +234,12 @@ func CompileSchema(raw []byte) (*Schema, error) {
 	if err := checkJSON(raw); err != nil {
 		return nil, &SchemaError{Reason: err.Error(), Err: err}
 	}
-	keywordsOnce.Do(setKeywords)
-	at := skipSpace(raw, 0)
-	c := &compiler{raw: raw, nodes: map[int]*node{}, ids: map[string]int{}, inside: map[int]map[string]int{}}
+	at, base := skipSpace(raw, 0), &url.URL{Scheme: "schema", Path: "/"}
+	c := &compiler{raw: raw, keywords: keywords, base: base, nodes: map[int]*node{}, ids: map[string]int{base.String(): at},
+		inside: map[int]map[string]int{}}
 	for name, at := range children(raw, at) {
 		c.draft7 = c.draft7 || name == "$schema" && dialects[c.text(at)]
 	}
-	c.base = &url.URL{Scheme: "schema", Path: "/"}
-	c.ids[c.base.String()] = at
 	root := c.schema(at)
 	for i := 0; i < len(c.references) && c.err == nil; i++ { // to resolve one may add others
 		c.resolve(c.references[i])
@@ -265,12 +258,13 @@ func (s *Schema) objectRoot() bool { return s.root.types == typeObject }
 
 type compiler struct {
 	raw             []byte
+	keywords        map[string]keyword
 	draft7          bool
-	level           int      // of the schema that is read
-	base            *url.URL // of its references: Core 8.1
-	keyword         string   // of it
-	all, references []*node  // all nodes; those with $ref, which waits until all identifiers are known
-	nodes           map[int]*node
+	level           int                    // of the schema that is read
+	base            *url.URL               // of its references: Core 8.1
+	keyword         string                 // of it
+	all, references []*node                // references have a $ref, which waits until all identifiers are known
+	nodes           map[int]*node          // by where they begin
 	ids             map[string]int         // where a schema begins that has an $id or, after #, an $anchor
 	inside          map[int]map[string]int // children of what pointers have crossed
 	err             *SchemaError           // the first
@@ -292,19 +286,17 @@ func (c *compiler) fail(at int, format string, args ...any) {
 	}
 }
 
-// children goes through the members of an object, or the elements of an array, whose names are their numbers, and gives where
-// the values begin.
+// children goes through an object, or through an array, where numbers are the names, and gives where the values begin.
 func children(raw []byte, i int) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
-		open := raw[i]
-		if open != '{' && open != '[' {
+		object := raw[i] == '{'
+		if !object && raw[i] != '[' {
 			return
 		}
 		i := skipSpace(raw, i+1)
 		for k := 0; raw[i] != '}' && raw[i] != ']'; k++ {
 			name := ""
-			if open == '{' {
-				end := skipText(raw, i)
+			if end := skipText(raw, i); object {
 				name, i = unquote(raw[i:end]), memberValue(raw, end)
 			} else {
 				name = strconv.Itoa(k)
@@ -328,20 +320,20 @@ func (c *compiler) text(at int) string {
 // schema reads the schema that begins at raw[at].
 func (c *compiler) schema(at int) *node {
 	n := &node{at: at, length: unlimited, elements: unlimited, members: unlimited, contained: extent{1, math.MaxInt}}
-	c.all = append(c.all, n)
 	base, keyword := c.base, c.keyword
+	c.all = append(c.all, n)
 	switch c.level++; {
 	case c.err != nil:
 	case c.level > maxSchemaLevels:
 		c.fail(at, "holds more than %d schemas inside each other", maxSchemaLevels)
 	case len(c.all) > maxSubschemas:
 		c.fail(at, "is one schema too many: %d are allowed in all", maxSubschemas)
-	case c.raw[at] == 'f':
-		n.never = true
 	case c.raw[at] == '{':
 		c.read(n)
-	case c.raw[at] != 't':
-		c.fail(at, "takes a schema: an object, true or false")
+	default:
+		if n.never = c.raw[at] == 'f'; !n.never && c.raw[at] != 't' {
+			c.fail(at, "takes a schema: an object, true or false")
+		}
 	}
 	c.nodes[at], n.base = n, c.base
 	c.base, c.keyword, c.level = base, keyword, c.level-1
@@ -358,7 +350,7 @@ func (c *compiler) read(n *node) {
 		}
 	}
 	for name, at := range children(c.raw, n.at) {
-		k, supported := keywords[name]
+		k, supported := c.keywords[name]
 		c.keyword = name
 		switch t := typeOf[c.raw[at]]; {
 		case c.err != nil:
@@ -374,37 +366,33 @@ func (c *compiler) read(n *node) {
 		case supported && k.takes&t == 0:
 			c.fail(at, "takes %v, not %v", k.takes, t)
 		case k.read != nil:
+			n.on |= k.on
 			k.read(c, n, at)
 		}
 	}
+	n.wants = n.types.String()
 	var names []string
 	for _, p := range n.known {
 		if p.schema != nil && !p.schema.never {
-			names = append(names, p.name)
+			names = append(names, p.shown)
 		}
 	}
-	if names != nil && n.additionalProperties != nil && n.additionalProperties.never {
-		n.others = "; known are " + join(names, ", ")
-	}
-	for t, has := range map[types]bool{
-		typeNumber: n.limits != [len(limits)]*limit{},
-		typeString: n.pattern != nil || n.length != unlimited,
-		typeArray:  n.prefixItems != nil || n.items != nil || n.contains != nil || n.uniqueItems || n.elements != unlimited,
-		typeObject: n.known != nil || n.patternProperties != nil || n.additionalProperties != nil || n.propertyNames != nil ||
-			n.members != unlimited,
-	} {
-		if has {
-			n.on |= t
+	for _, rest := range []*node{n.additionalProperties, n.unevaluatedItems, n.unevaluatedProperties} {
+		if rest != nil && rest.never {
+			rest.rank = rankUnexpected - rankOther
+			if names != nil && rest == n.additionalProperties {
+				rest.others = "; known are " + join(names, ", ")
+			}
 		}
 	}
 }
 
-func one(field func(*node) **node) keyword {
-	return keyword{typeAny, func(c *compiler, n *node, at int) { *field(n) = c.schema(at) }}
+func one(on types, field func(*node) **node) keyword {
+	return keyword{typeAny, on, func(c *compiler, n *node, at int) { *field(n) = c.schema(at) }}
 }
 
-func many(field func(*node) *[]*node) keyword {
-	return keyword{typeArray, func(c *compiler, n *node, at int) {
+func many(on types, field func(*node) *[]*node) keyword {
+	return keyword{typeArray, on, func(c *compiler, n *node, at int) {
 		for _, at := range children(c.raw, at) {
 			*field(n) = append(*field(n), c.schema(at))
 		}
@@ -414,41 +402,46 @@ func many(field func(*node) *[]*node) keyword {
 	}}
 }
 
+func each(on types, read func(c *compiler, n *node, name string, at int)) keyword {
+	return keyword{typeObject, on, func(c *compiler, n *node, at int) {
+		for name, at := range children(c.raw, at) {
+			read(c, n, name, at)
+		}
+	}}
+}
+
+// definitions are $defs, Core 8.2.4, and definitions, which 2020-12 keeps for older schemas.
+var definitions = each(0, func(c *compiler, _ *node, _ string, at int) { c.schema(at) })
+
 // count reads a count. Beyond 2^53 it may be off a little: no text or list can reach it.
-func count(field func(*node) *int) keyword {
-	return keyword{typeNumber, func(c *compiler, n *node, at int) {
+func count(on types, field func(*node) *int) keyword {
+	return keyword{typeNumber, on, func(c *compiler, n *node, at int) {
 		text := c.raw[at:skip(c.raw, at)]
 		f, _ := strconv.ParseFloat(string(text), 64)
 		if f < 0 || !parseDecimal(text).integer() {
 			c.fail(at, "takes an integer from 0 on")
 		}
-		*field(n) = math.MaxInt
-		if f < math.MaxInt {
+		if *field(n) = math.MaxInt; f < math.MaxInt {
 			*field(n) = int(f)
 		}
 	}}
 }
 
-func (c *compiler) limit(n *node, i, at int) {
-	text := bytes.Clone(c.raw[at:skip(c.raw, at)])
-	n.limits[i] = &limit{parseDecimal(text), clip(string(text))}
-	if i == 0 && !n.limits[i].divisor() {
-		c.fail(at, "takes a number above 0, of at most %d digits", maxDivisorDigits)
-	}
-}
-
-// definitions reads $defs, Core 8.2.4, and definitions, which 2020-12 keeps for older schemas.
-func definitions(c *compiler, _ *node, at int) {
-	for _, at := range children(c.raw, at) {
-		c.schema(at)
-	}
+// bound reads a keyword for numbers, Validation 6.2.
+func bound(words string, holds func(value, limit decimal) bool) keyword {
+	return keyword{typeNumber, typeNumber, func(c *compiler, n *node, at int) {
+		text := bytes.Clone(c.raw[at:skip(c.raw, at)])
+		n.limits = append(n.limits, limit{parseDecimal(text), holds, words + clip(string(text))})
+		if c.keyword == "multipleOf" && !parseDecimal(text).divisor() {
+			c.fail(at, "takes a number above 0, of at most %d digits", maxDivisorDigits)
+		}
+	}}
 }
 
 // dialect reads $schema: Core 8.1.1.
 func (c *compiler) dialect(_ *node, at int) {
 	if draft7, known := dialects[c.text(at)]; !known || draft7 != c.draft7 {
-		c.fail(at, "takes https://json-schema.org/draft/2020-12/schema or http://json-schema.org/draft-07/schema#, "+
-			"one for the whole schema")
+		c.fail(at, "takes https://json-schema.org/draft/2020-12/schema or http://json-schema.org/draft-07/schema#, one for the whole schema")
 	}
 }
 
@@ -464,16 +457,8 @@ func (c *compiler) identify(n *node, at int) {
 	}
 }
 
-// isAnchor knows the names of Core 8.2.2: those of tools (see isToolName), of any length, that begin with a letter or _.
-func isAnchor(name string) bool {
-	for i, c := range []byte(name) {
-		letter := c == '_' || 'a' <= c|0x20 && c|0x20 <= 'z'
-		if !letter && (i == 0 || c != '-' && c != '.' && !isDigit(c)) {
-			return false
-		}
-	}
-	return name != ""
-}
+// isAnchor knows the names of Core 8.2.2.
+var isAnchor = regexp.MustCompile(`^[A-Za-z_][-A-Za-z0-9._]*$`).MatchString
 
 // anchor reads $anchor: Core 8.2.2.
 func (c *compiler) anchor(n *node, at int) {
@@ -484,13 +469,8 @@ func (c *compiler) anchor(n *node, at int) {
 	c.ids[id] = n.at
 }
 
-// reference reads $ref: Core 8.2.3.1.
-func (c *compiler) reference(n *node, at int) {
-	n.refAt, c.references = at, append(c.references, n)
-}
-
-// resolve finds what a $ref means: in one of the identified schemas its root, an anchor or a JSON Pointer, Core 9.2, which may
-// lead to where no keyword has put a schema.
+// resolve finds what a $ref means, Core 8.2.3.1: in one of the identified schemas its root, an anchor or a JSON Pointer, Core 9.2,
+// which may lead to where no keyword has put a schema.
 func (c *compiler) resolve(n *node) {
 	c.keyword = "$ref"
 	uri, err := n.base.Parse(c.text(n.refAt))
@@ -503,7 +483,6 @@ func (c *compiler) resolve(n *node) {
 	at, found := c.ids[uri.String()]
 	if c.base = uri; !found {
 		c.fail(n.refAt, "leaves the schema, and nothing is fetched: copy what it refers to into $defs")
-		return
 	}
 	path, isPointer := strings.CutPrefix(fragment, "/")
 	if !isPointer && fragment != "" {
@@ -527,23 +506,20 @@ func (c *compiler) resolve(n *node) {
 
 // evaluations counts the schemas that apply in place when n does, and refuses circles.
 func (c *compiler) evaluations(n *node) int {
-	c.keyword = ""
-	if n.cost < 0 {
+	if c.keyword = ""; n.cost < 0 {
 		c.fail(n.at, "refers in a circle to itself for one and the same value")
 	}
 	if n.cost != 0 || c.err != nil {
 		return n.cost
 	}
 	n.cost = -1
-	total := 1
-	all := slices.Concat([]*node{n.ref, n.not, n.ifs, n.then, n.otherwise}, n.allOf, n.anyOf, n.oneOf)
+	total, all := 1, slices.Concat([]*node{n.ref, n.not, n.ifs, n.then, n.otherwise}, n.allOf, n.anyOf, n.oneOf)
 	for _, d := range n.dependencies {
 		all = append(all, d.schema)
 	}
 	for _, s := range all {
 		if s != nil {
-			n.inPlace = true
-			total = min(total+c.evaluations(s), maxInPlace+1)
+			n.inPlace, total = true, min(total+c.evaluations(s), maxInPlace+1)
 		}
 	}
 	if n.cost = total; total > maxInPlace {
@@ -556,11 +532,10 @@ func (c *compiler) evaluations(n *node) int {
 func (n *node) know(name string) int {
 	i, found := n.index[name]
 	if !found {
-		if n.index == nil {
+		if i = len(n.known); i == 0 {
 			n.index = map[string]int{}
 		}
-		i = len(n.known)
-		n.known, n.index[name] = append(n.known, property{name: name}), i
+		n.known, n.index[name] = append(n.known, property{name: name, shown: brief(name)}), i
 	}
 	return i
 }
@@ -573,40 +548,15 @@ func (c *compiler) names(n *node, at int) (names []int) {
 		if !isText(c.raw[at:]) || seen[name] {
 			c.fail(at, "takes names of members, each once")
 		}
-		seen[name] = true
-		names = append(names, name)
+		seen[name], names = true, append(names, name)
 	}
 	return names
-}
-
-func (c *compiler) properties(n *node, at int) {
-	order := 0
-	for name, at := range children(c.raw, at) {
-		p := &n.known[n.know(name)]
-		p.schema, p.order = c.schema(at), order
-		order++
-	}
 }
 
 func (c *compiler) required(n *node, at int) {
 	n.required = c.names(n, at)
 	for _, i := range n.required {
 		n.known[i].required = true
-	}
-}
-
-func (c *compiler) dependentRequired(n *node, at int) {
-	for name, at := range children(c.raw, at) {
-		if !isArray(c.raw[at:]) {
-			c.fail(at, "takes arrays of names")
-		}
-		n.dependencies = append(n.dependencies, dependency{on: n.know(name), needs: c.names(n, at)})
-	}
-}
-
-func (c *compiler) dependentSchemas(n *node, at int) {
-	for name, at := range children(c.raw, at) {
-		n.dependencies = append(n.dependencies, dependency{on: n.know(name), schema: c.schema(at)})
 	}
 }
 
@@ -619,57 +569,33 @@ func (c *compiler) expression(source string, at int) *expression {
 	return &expression{source: brief(source), Regexp: re}
 }
 
-func (c *compiler) patternProperties(n *node, at int) {
-	for name, at := range children(c.raw, at) {
-		p := c.expression(name, at)
-		p.schema = c.schema(at)
-		n.patternProperties = append(n.patternProperties, *p)
-	}
-}
-
-func (c *compiler) pattern(n *node, at int) { n.pattern = c.expression(c.text(at), at) }
-
-func (c *compiler) uniqueItems(n *node, at int) { n.uniqueItems = c.raw[at] == 't' }
-
 func (c *compiler) types(n *node, at int) {
-	add := func(at int) {
-		i := slices.Index(typeNames[:], c.text(at))
+	list := maps.Collect(children(c.raw, at))
+	if isText(c.raw[at:]) {
+		list[""] = at
+	} else if len(list) == 0 {
+		c.fail(at, "takes at least one type")
+	}
+	for _, at := range slices.Sorted(maps.Values(list)) {
+		i := slices.Index(typeNames, c.text(at))
 		if i < 0 || n.types>>i&1 != 0 {
-			c.fail(at, "takes some of %s, each once", strings.Join(typeNames[:], ", "))
+			c.fail(at, "takes some of %s, each once", strings.Join(typeNames, ", "))
 		}
 		n.types |= 1 << max(i, 0)
 	}
-	if isText(c.raw[at:]) {
-		add(at)
-	}
-	for _, at := range children(c.raw, at) {
-		add(at)
-	}
-	if n.types == 0 {
-		c.fail(at, "takes at least one type")
-	}
 }
 
-func (c *compiler) enum(n *node, at int) {
-	n.enum = &values{canonical: map[string]bool{}}
-	for _, at := range children(c.raw, at) {
-		n.enum.add(c.raw, at)
+// values reads enum or const.
+func (c *compiler) values(all iter.Seq2[string, int]) *values {
+	v, shown := &values{canonical: map[string]bool{}}, []string(nil)
+	for _, at := range all {
+		text, end := appendCanonical(nil, c.raw, at)
+		v.canonical[string(text)] = true
+		v.types |= typeOf[c.raw[at]]
+		shown = append(shown, brief(string(appendCompact(nil, c.raw[at:end]))))
 	}
-	if n.enum.shown == nil {
-		n.enum.shown = []string{"nothing"}
-	}
-}
-
-func (c *compiler) constant(n *node, at int) {
-	n.constant = &values{canonical: map[string]bool{}}
-	n.constant.add(c.raw, at)
-}
-
-func (v *values) add(raw []byte, at int) {
-	text, end := appendCanonical(nil, raw, at)
-	v.canonical[string(text)] = true
-	v.types |= typeOf[raw[at]]
-	v.shown = append(v.shown, brief(string(appendCompact(nil, raw[at:end]))))
+	v.shown = cmp.Or(join(shown, " or "), "nothing")
+	return v
 }
 
 // Validate checks data against the schema. It returns nil, a [*JSONError] if data is not strict JSON, or a [*ValidationError]. It
@@ -699,42 +625,49 @@ func (s *Schema) validate(data []byte) *ValidationError {
 type evaluation struct {
 	data                  []byte
 	scanner               scanner
-	text, canonical, line []byte    // room for a string without its escapes, canonical texts, a problem
-	items                 []name    // in canonical
-	seen                  []uint64  // of each object that is open, a bit for each of known that is there
-	marks                 []int     // what is evaluated of values, for the unevaluated keywords: see mark
-	path                  []step    // to the value at hand
-	problems              []problem // those of each value in order
-	more                  int       // that are only counted
-	work                  int       // schemas applied, and bytes passed over
-	memory                map[visit]outcome
-	ends                  []int32       // see skip
-	known                 map[int]known // see appendCanonical
+	text, canonical, line []byte            // room for a string without its escapes, canonical texts, a problem
+	items                 []name            // in canonical
+	seen                  []uint64          // of each object that is open, a bit for each of known that is there
+	marks                 []int             // what is evaluated of values, for the unevaluated keywords: see mark
+	path                  []step            // to the value at hand
+	problems              []problem         // those of each value in order
+	more, work            int               // problems that are only counted; schemas applied, and bytes passed over
+	memory                map[visit]outcome // once it pays, of arrays and objects: see value
+	known                 map[int]known     // likewise canonical texts
 	frame
 }
 
-// A frame is what an evaluation knows of the value at hand.
-type frame struct {
-	at       int   // where it begins
-	from     int   // its problems are problems[from:]
-	ahead    int   // problems that come before those, of the values it is in
-	wrong    int64 // what is wrong with it: see the weights
-	telling  bool  // of problems; otherwise only the verdict counts, because one of several branches may fail
-	marking  bool
-	optional bool // it is a member that may be left out
-}
-
-// A step leads to a member, by where its name begins in the data, to an element, by ^ its number, or to a missing member.
-type step struct {
-	at      int
-	missing string // if at is isMissing
-	rank    int64  // of its problems, among those of its object or array
-}
+type (
+	// A frame is what an evaluation knows of the value at hand: where it begins; where its problems do; how many of the values around
+	// it come before those; whether it may be left out; what is wrong with it; whether that is told, or only the verdict counts; and
+	// whether marks are wanted.
+	frame struct {
+		at, from, ahead            int
+		wrong                      int64
+		telling, marking, optional bool
+	}
+	// A step leads to a member, by where its name begins in the data, to an element, by ^ its number, or to a missing member. The rank
+	// is that of its problems among those of its object or array.
+	step struct {
+		at       int
+		missing  string // if at is isMissing
+		rank     int64
+		optional bool
+	}
+	visit struct {
+		n       *node
+		at      int
+		telling bool
+	}
+	outcome struct {
+		end   int
+		wrong int64
+	}
+)
 
 const isMissing = math.MinInt
 
-// Ranks; to each is added an order.
-const (
+const ( // ranks; to each is added an order
 	rankMissing int64 = iota << 32
 	rankMember
 	rankOther
@@ -742,8 +675,7 @@ const (
 	rankWhole
 )
 
-// How much is wrong with a value that is held against a branch of anyOf or oneOf: how many members and limits; beyond that, that
-// a member which has to have a certain value has another; and beyond that, that the value itself is of another kind.
+// What is wrong with a value: how many parts; that a part which has to be a certain value is another; that it is of another kind.
 const (
 	wrongPart int64 = 1
 	wrongTag  int64 = 1 << 32
@@ -755,7 +687,7 @@ var evaluations = sync.Pool{New: func() any { return new(evaluation) }}
 // release gives an evaluation back, without the room that unusual data has needed.
 func (e *evaluation) release() {
 	e.scanner.trim()
-	e.scanner.data, e.data, e.memory, e.ends, e.known = nil, nil, nil, nil, nil
+	e.scanner.data, e.data, e.memory, e.known = nil, nil, nil, nil
 	clear(e.problems[:cap(e.problems)])
 	if cap(e.text)+cap(e.canonical)+cap(e.items)+cap(e.seen)+cap(e.marks)+cap(e.problems) > 4*maxKept {
 		*e = evaluation{scanner: e.scanner}
@@ -772,11 +704,10 @@ func (e *evaluation) evaluate(root *node, data []byte) *ValidationError {
 	return e.report()
 }
 
-// enter begins with a value inside the one at hand, and leave ends with it: what was wrong with it is one wrong part.
+// enter begins with a value inside the one at hand, and leave ends with it and puts its problems among those of the outer one.
 func (e *evaluation) enter(s step, i int) (outer frame) {
-	outer = e.frame
-	e.path = append(e.path, s)
-	e.frame = frame{at: i, from: len(e.problems), ahead: outer.ahead, telling: outer.telling}
+	outer, e.path = e.frame, append(e.path, s)
+	e.frame = frame{at: i, from: len(e.problems), ahead: outer.ahead, telling: outer.telling, optional: s.optional}
 	if e.from > outer.from && e.problems[e.from-1].rank <= s.rank {
 		e.ahead += e.from - outer.from
 	}
@@ -784,102 +715,65 @@ func (e *evaluation) enter(s step, i int) (outer frame) {
 }
 
 func (e *evaluation) leave(outer frame) {
-	last := len(e.path) - 1
-	if e.wrong > 0 {
-		outer.wrong += wrongPart
-		e.settle(outer.from, e.path[last].rank)
-	}
-	e.path, e.frame = e.path[:last], outer
-}
-
-// settle puts the problems of a value among those of the one it is in, which begin at from.
-func (e *evaluation) settle(from int, rank int64) {
+	rank := e.path[len(e.path)-1].rank
 	for k := e.from; k < len(e.problems); k++ {
 		e.problems[k].rank = rank
 	}
-	if e.from > from && e.problems[e.from-1].rank > rank {
-		slices.SortStableFunc(e.problems[from:], func(p, q problem) int { return cmp.Compare(p.rank, q.rank) })
+	if e.from > outer.from && e.problems[e.from-1].rank > rank {
+		slices.SortStableFunc(e.problems[outer.from:], func(p, q problem) int { return cmp.Compare(p.rank, q.rank) })
 	}
-	if over := len(e.problems) - from - maxProblems; over > 0 {
-		e.more += over
-		e.problems = e.problems[:from+maxProblems]
+	if over := len(e.problems) - outer.from - maxProblems; over > 0 {
+		e.more, e.problems = e.more+over, e.problems[:outer.from+maxProblems]
 	}
+	if e.wrong > 0 {
+		outer.wrong = (outer.wrong + wrongPart) | e.wrong&wrongTag
+	}
+	e.path, e.frame = e.path[:len(e.path)-1], outer
 }
 
-// value evaluates a schema for a value that stands by itself: an element or a member.
-func (e *evaluation) value(n *node, s step, optional bool, i int) (end int) {
+// value evaluates a schema for a value that stands by itself: an element or a member. An array or object is not evaluated twice once
+// the schema has made the walk cross the same data often: schemas that apply twice to each level would take exponential time.
+func (e *evaluation) value(n *node, s step, i int) (end int) {
+	s.rank += n.rank
 	outer := e.enter(s, i)
-	e.optional = optional
-	if e.hot() && (e.data[i] == '{' || e.data[i] == '[') {
-		end = e.remember(n, i)
-	} else {
-		end = e.apply(n, i)
+	v := visit{n, i, e.telling}
+	if o, found := e.memory[v]; found {
+		end, e.wrong = o.end, o.wrong
+	} else if end = e.apply(n, i); e.hot() && (e.data[i] == '{' || e.data[i] == '[') {
+		if end < 0 {
+			end = e.skip(i)
+		}
+		e.memory[v] = outcome{end, e.wrong}
 	}
-	e.leave(outer)
-	if end < 0 {
+	if e.leave(outer); end < 0 {
 		end = e.skip(i)
 	}
 	return end
 }
 
-// hot reports whether the schema has made the walk cross the same data so often that it pays to remember.
-func (e *evaluation) hot() bool { return e.work > 2*len(e.data)+maxKept }
-
-type visit struct {
-	n       *node
-	at      int
-	telling bool
-}
-
-type outcome struct {
-	end   int
-	wrong int64
-}
-
-// remember evaluates a schema for an array or object unless that is done already; its problems are told once. Without it,
-// schemas that apply twice to each level would take time exponential in the depth of the data.
-func (e *evaluation) remember(n *node, i int) (end int) {
-	v := visit{n, i, e.telling}
-	known, found := e.memory[v]
-	if found {
-		e.wrong = known.wrong
-		return known.end
+// hot reports whether it pays to remember.
+func (e *evaluation) hot() bool {
+	if e.memory == nil && e.work > 2*len(e.data)+maxKept {
+		e.memory, e.known = map[visit]outcome{}, map[int]known{}
 	}
-	end = e.apply(n, i)
-	if e.memory == nil {
-		e.memory = map[visit]outcome{}
-	}
-	e.memory[v] = outcome{end, e.wrong}
-	return end
+	return e.memory != nil
 }
 
-// skip passes over a value; once it pays, with a table of where all arrays and objects end.
+// anything accepts every value, and goes through all of it.
+var anything = func() *node {
+	n := &node{on: typeArray | typeObject, members: unlimited, elements: unlimited}
+	n.items, n.additionalProperties = n, n
+	return n
+}()
+
+// skip passes over a value; once it pays, so that value remembers where all that is inside ends.
 func (e *evaluation) skip(i int) int {
 	if c := e.data[i]; e.hot() && (c == '{' || c == '[') {
-		if e.ends == nil {
-			e.ends = ends(e.data)
-		}
-		return int(e.ends[i])
+		return e.value(anything, step{}, i)
 	}
 	end := skip(e.data, i)
 	e.work += (end - i) / 16
 	return end
-}
-
-func ends(data []byte) []int32 {
-	all, open := make([]int32, len(data)), []int(nil)
-	for i := 0; i < len(data); i++ {
-		switch data[i] {
-		case '"':
-			i = skipText(data, i) - 1
-		case '{', '[':
-			open = append(open, i)
-		case '}', ']':
-			all[open[len(open)-1]] = int32(i + 1)
-			open = open[:len(open)-1]
-		}
-	}
-	return all
 }
 
 // apply evaluates a schema for a value, be it the only one or in place: Core 7.6.
@@ -887,26 +781,24 @@ func (e *evaluation) apply(n *node, i int) (end int) {
 	e.work++
 	t := typeOf[e.data[i]]
 	if n.never {
-		if e.fails(wrongPart) {
-			e.tell(false, "", "not expected")
-		}
-		return -1
+		return e.fails(wrongPart, 0, "not expected", n.others)
 	}
-	if n.types != 0 && n.types&t == 0 && !(t == typeNumber && n.types&typeInteger != 0 && e.integer(i)) { // Validation 6.1.1
-		if e.fails(wrongKind) {
-			e.tell(true, e.cure(n.types, t), "expected ", n.types.String())
-		}
-		return -1
+	if n.types != 0 && n.types&t == 0 && !(t == typeNumber && n.types&typeInteger != 0 &&
+		parseDecimal(e.data[i:skip(e.data, i)]).integer()) { // Validation 6.1.1
+		return e.fails(wrongKind, n.types, "expected ", n.wants)
 	}
-	marking, marks := e.marking, len(e.marks)
-	unevaluated := n.unevaluatedItems
+	marking, marks, unevaluated := e.marking, len(e.marks), (*node)(nil)
 	if t == typeObject {
 		unevaluated = n.unevaluatedProperties
+	} else if t == typeArray {
+		unevaluated = n.unevaluatedItems
 	}
-	asks := unevaluated != nil && t&(typeObject|typeArray) != 0
-	e.marking = marking || asks
-	e.among(n.enum, t)
-	e.among(n.constant, t)
+	e.marking = marking || unevaluated != nil
+	for _, v := range [...]*values{n.enum, n.constant} { // Validation 6.1.2 and 6.1.3
+		if v != nil && !e.among(v, t) {
+			e.fails(wrongKind|wrongTag, cmp.Or(v.types, typeAny), "expected ", v.shown)
+		}
+	}
 	end = -1
 	switch n.on & t {
 	case typeNumber:
@@ -922,7 +814,7 @@ func (e *evaluation) apply(n *node, i int) (end int) {
 	if n.inPlace {
 		end = max(end, e.applicators(n, i))
 	}
-	if asks && e.wrong == wrong {
+	if unevaluated != nil && e.wrong == wrong {
 		end = e.unevaluated(unevaluated, n, i, marks)
 	}
 	if e.marking = marking; !marking {
@@ -931,32 +823,17 @@ func (e *evaluation) apply(n *node, i int) (end int) {
 	return end
 }
 
-func (e *evaluation) integer(i int) bool {
-	text := e.data[i:skip(e.data, i)]
-	return bytes.IndexAny(text, ".eE") < 0 || parseDecimal(text).integer()
-}
-
-// enum and const: Validation 6.1.2 and 6.1.3.
-func (e *evaluation) among(v *values, t types) {
-	if v == nil {
-		return
-	}
+// among reports whether the value at hand, of a type, is one of some.
+func (e *evaluation) among(v *values, t types) bool {
 	if v.types&t != 0 {
 		e.canonical, _ = e.appendCanonical(e.canonical[:0], e.at)
-		if v.canonical[string(e.canonical)] {
-			return
-		}
 	}
-	if e.fails(wrongKind) {
-		e.tell(true, e.cure(v.types, t), "expected ", join(v.shown, " or "))
-	}
+	return v.types&t != 0 && v.canonical[string(e.canonical)]
 }
 
 // appendCanonical is the function of the same name, with a memory once it pays.
 func (e *evaluation) appendCanonical(dst []byte, i int) (text []byte, end int) {
-	if e.hot() && e.known == nil {
-		e.known = map[int]known{}
-	}
+	e.hot()
 	c := canonical{data: e.data, known: e.known}
 	text, end = c.append(dst, i)
 	e.work += c.work
@@ -967,9 +844,9 @@ func (e *evaluation) appendCanonical(dst []byte, i int) (text []byte, end int) {
 func (e *evaluation) number(n *node, i int) (end int) {
 	end = skip(e.data, i)
 	d := parseDecimal(e.data[i:end])
-	for k, l := range n.limits {
-		if l != nil && !limits[k].holds(d, l.decimal) && e.fails(wrongPart) {
-			e.tell(true, "", "expected ", limits[k].words, l.text)
+	for _, l := range n.limits {
+		if !l.holds(d, l.decimal) {
+			e.fails(wrongPart, typeNumber, "expected ", l.text)
 		}
 	}
 	return end
@@ -988,15 +865,15 @@ func (e *evaluation) string(n *node, i int) (end int) {
 		}
 		e.within(n.length, length, "character", nil)
 	}
-	if n.pattern != nil && !n.pattern.matches(text) && e.fails(wrongPart) {
-		e.tell(true, "", "expected a match of ", n.pattern.source)
+	if n.pattern != nil && !n.pattern.matches(text) {
+		e.fails(wrongPart, typeString, "expected a match of ", n.pattern.source)
 	}
 	return end
 }
 
 // within evaluates a pair such as maxItems and minItems: Validation 6.3.1 and 2, 6.4.1, 2, 4 and 5, 6.5.1 and 2.
 func (e *evaluation) within(x extent, count int, unit string, contained *node) {
-	if x.min <= count && count <= x.max || !e.fails(wrongPart) {
+	if x.min <= count && count <= x.max {
 		return
 	}
 	words, limit := "expected at least ", x.min
@@ -1009,7 +886,7 @@ func (e *evaluation) within(x extent, count int, unit string, contained *node) {
 	if contained != nil {
 		unit += " to be " + contained.describe()
 	}
-	e.tell(false, "", words, strconv.Itoa(limit), " ", unit, ", got ", strconv.Itoa(count))
+	e.fails(wrongPart, 0, words, strconv.Itoa(limit), " ", unit, ", got ", strconv.Itoa(count))
 }
 
 // unescaped gives the string between two places without its quotes and escapes, until the next one.
@@ -1043,13 +920,13 @@ func (e *evaluation) array(n *node, i int) int {
 			schema = n.prefixItems[count]
 		}
 		if schema != nil { // prefixItems and items: Core 10.3.1.1 and 10.3.1.2
-			end = e.value(schema, s, false, i)
+			end = e.value(schema, s, i)
 			e.mark(count)
 		}
 		if n.contains != nil { // Core 10.3.1.3
 			outer := e.frame
 			e.telling = false
-			if end = e.value(n.contains, s, false, i); e.wrong == outer.wrong {
+			if end = e.value(n.contains, s, i); e.wrong == outer.wrong {
 				contained++
 				e.mark(count)
 			}
@@ -1058,8 +935,7 @@ func (e *evaluation) array(n *node, i int) int {
 		if end < 0 {
 			end = e.skip(i)
 		}
-		i = end
-		count++
+		i, count = end, count+1
 	}
 	e.within(n.elements, count, "item", nil)
 	if n.contains != nil {
@@ -1080,13 +956,11 @@ func (e *evaluation) uniqueItems(i int) {
 		e.items = append(e.items, name{span: span{from, len(e.canonical)}})
 	}
 	e.scanner.data = e.canonical
-	dup := e.scanner.duplicate(e.items)
-	if dup < 0 || !e.fails(wrongPart) {
-		return
+	if dup := e.scanner.duplicate(e.items); dup >= 0 {
+		second := slices.IndexFunc(e.items, func(n name) bool { return n.from == dup })
+		first := slices.IndexFunc(e.items, func(n name) bool { return e.scanner.same(n, e.items[second]) })
+		e.fails(wrongPart, 0, "expected items that all differ, got the same at ", strconv.Itoa(first), " and ", strconv.Itoa(second))
 	}
-	second := slices.IndexFunc(e.items, func(n name) bool { return n.from == dup })
-	first := slices.IndexFunc(e.items, func(n name) bool { return e.scanner.same(n, e.items[second]) })
-	e.tell(false, "", "expected items that all differ, got the same at ", strconv.Itoa(first), " and ", strconv.Itoa(second))
 }
 
 // object evaluates the keywords for objects: Core 10.3.2, Validation 6.5.
@@ -1096,8 +970,7 @@ func (e *evaluation) object(n *node, i int) int {
 		e.seen = append(e.seen, 0)
 	}
 	for i = skipSpace(e.data, i+1); e.data[i] != '}'; i = nextItem(e.data, i) {
-		i = e.member(n, i, count, seen)
-		count++
+		i, count = e.member(n, i, count, seen), count+1
 	}
 	has := func(k int) bool { return e.seen[seen+k/64]>>(k%64)&1 != 0 }
 	for order, k := range n.required { // Validation 6.5.3
@@ -1107,15 +980,12 @@ func (e *evaluation) object(n *node, i int) int {
 	}
 	e.within(n.members, count, "member", nil)
 	for _, d := range n.dependencies {
-		if !has(d.on) {
-			continue
-		}
 		for _, k := range d.needs { // Validation 6.5.4
-			if !has(k) {
-				e.missing(n.known[k], len(n.required), n.known[d.on].name)
+			if has(d.on) && !has(k) {
+				e.missing(n.known[k], len(n.required), " where there is "+n.known[d.on].shown)
 			}
 		}
-		if d.schema != nil { // Core 10.2.2.4
+		if d.schema != nil && has(d.on) { // Core 10.2.2.4
 			e.apply(d.schema, e.at)
 		}
 	}
@@ -1126,36 +996,30 @@ func (e *evaluation) object(n *node, i int) int {
 // member evaluates the member whose name begins at quote.
 func (e *evaluation) member(n *node, quote, count, seen int) (end int) {
 	s, after := step{at: quote, rank: rankOther + int64(count)}, skipText(e.data, quote)
-	i := memberValue(e.data, after)
-	name := e.unescaped(quote, after)
+	i, name, evaluated := memberValue(e.data, after), e.unescaped(quote, after), false
 	k, known := count, count < len(n.known) && n.known[count].name == string(name) // members often come in this order
 	if !known {
 		k, known = n.index[string(name)]
 	}
 	end = -1
-	optional, evaluated := false, false
 	if known {
 		p := &n.known[k]
 		e.seen[seen+k/64] |= 1 << (k % 64)
-		if optional = !p.required; p.schema != nil { // properties: Core 10.3.2.1
-			s.rank = rankMember + int64(p.order)
-			wrong := e.wrong
-			end, evaluated = e.value(p.schema, s, optional, i), true
-			if e.wrong > wrong && p.schema.tag() {
-				e.wrong += wrongTag
-			}
+		if s.optional = !p.required; p.schema != nil { // properties: Core 10.3.2.1
+			s.rank = p.rank
+			end, evaluated = e.value(p.schema, s, i), true
 		}
 	}
-	for p := range n.patternProperties { // Core 10.3.2.2
-		if n.patternProperties[p].matches(e.unescaped(quote, after)) {
-			end, evaluated = e.value(n.patternProperties[p].schema, s, optional, i), true
+	for _, p := range n.patternProperties { // Core 10.3.2.2
+		if p.matches(e.unescaped(quote, after)) {
+			end, evaluated = e.value(p.schema, s, i), true
 		}
 	}
 	if !evaluated && n.additionalProperties != nil { // Core 10.3.2.3
-		end, evaluated = e.unexpected(n.additionalProperties, n, s, i), true
+		end, evaluated = e.value(n.additionalProperties, s, i), true
 	}
 	if n.propertyNames != nil { // Core 10.3.2.4: a name is a string like any other
-		e.value(n.propertyNames, s, optional, quote)
+		e.value(n.propertyNames, s, quote)
 	}
 	if evaluated {
 		e.mark(count)
@@ -1166,32 +1030,12 @@ func (e *evaluation) member(n *node, quote, count, seen int) (end int) {
 	return end
 }
 
-// unexpected evaluates a member or element that is left to a schema because no other keyword knows it.
-func (e *evaluation) unexpected(schema, n *node, s step, i int) (end int) {
-	if !schema.never {
-		return e.value(schema, s, true, i)
+func (e *evaluation) missing(p property, order int, where string) {
+	outer := e.enter(step{at: isMissing, missing: p.shown, rank: rankMissing + int64(order)}, e.at)
+	if p.schema != nil && e.telling {
+		where += ": expected " + p.schema.describe()
 	}
-	s.rank += rankUnexpected - rankOther
-	outer := e.enter(s, i)
-	if e.fails(wrongPart) {
-		e.tell(false, "", "not expected", n.others)
-	}
-	e.leave(outer)
-	return e.skip(i)
-}
-
-func (e *evaluation) missing(p property, order int, on string) {
-	outer := e.enter(step{at: isMissing, missing: p.name, rank: rankMissing + int64(order)}, e.at)
-	if e.fails(wrongPart) {
-		where, want := "", ""
-		if on != "" {
-			where = " where there is " + brief(on)
-		}
-		if p.schema != nil {
-			want = ": expected " + p.schema.describe()
-		}
-		e.tell(false, "", "missing, but required", where, want)
-	}
+	e.fails(wrongPart, 0, "missing, but required", where)
 	e.leave(outer)
 }
 
@@ -1210,8 +1054,8 @@ func (e *evaluation) applicators(n *node, i int) (end int) {
 	if n.oneOf != nil { // Core 10.2.1.3
 		e.branches(n.oneOf, true, i)
 	}
-	if n.not != nil && e.try(n.not, i) == 0 && e.fails(wrongPart) { // Core 10.2.1.4
-		e.tell(true, "", "expected anything but ", n.not.describe())
+	if n.not != nil && e.try(n.not, i) == 0 { // Core 10.2.1.4
+		e.fails(wrongPart, typeAny, "expected anything but ", n.not.describe())
 	}
 	if n.ifs != nil { // Core 10.2.2
 		then := n.then
@@ -1248,41 +1092,30 @@ func (e *evaluation) branches(all []*node, onlyOne bool, i int) {
 	for k, s := range all {
 		wrong := e.try(s, i)
 		least = min(least, wrong)
-		switch {
-		case wrong > 0:
-		case first < 0:
-			first = k
-		case onlyOne:
-			if e.fails(wrongPart) {
-				e.tell(false, "", "fits alternatives ", strconv.Itoa(first+1), " and ", strconv.Itoa(k+1), ", but may fit only one")
-			}
+		if wrong == 0 && first >= 0 && onlyOne {
+			e.fails(wrongPart, 0, "fits alternatives ", strconv.Itoa(first+1), " and ", strconv.Itoa(k+1), ", but may fit only one")
 			return
+		} else if wrong == 0 && first < 0 {
+			first = k
 		}
 		if first >= 0 && !onlyOne && !e.marking {
 			return
 		}
 	}
-	if first >= 0 {
-		return
-	}
-	if !e.telling {
-		e.wrong += least
-		return
-	}
 	var closest *node
 	var texts []string
 	for _, s := range all {
-		if e.try(s, i) == least {
+		if e.telling && first < 0 && e.try(s, i) == least {
 			closest = cmp.Or(closest, s)
-			if text := s.describe(); !slices.Contains(texts, text) {
+			if text := clip(s.describe()); !slices.Contains(texts, text) {
 				texts = append(texts, text)
 			}
 		}
 	}
 	if len(texts) == 1 && least < wrongTag {
 		e.apply(closest, i)
-	} else if e.fails(least) {
-		e.tell(true, "", "expected ", join(texts, " or "))
+	} else if first < 0 {
+		e.fails(least, typeAny, "expected ", join(texts, " or "))
 	}
 }
 
@@ -1300,14 +1133,14 @@ func (e *evaluation) unevaluated(schema, n *node, i, marks int) int {
 	slices.Sort(marked)
 	i = skipSpace(e.data, i+1)
 	for count := 0; e.data[i] != '}' && e.data[i] != ']'; count++ {
-		s := step{at: ^count, rank: rankOther + int64(count)}
+		s := step{at: ^count, rank: rankOther + int64(count), optional: true}
 		if object {
 			s.at, i = i, memberValue(e.data, skipText(e.data, i))
 		}
 		if _, found := slices.BinarySearch(marked, count); found {
 			i = e.skip(i)
 		} else {
-			i = e.unexpected(schema, n, s, i)
+			i = e.value(schema, s, i)
 			e.mark(count)
 		}
 		i = nextItem(e.data, i)
@@ -1315,37 +1148,28 @@ func (e *evaluation) unevaluated(schema, n *node, i, marks int) int {
 	return i + 1
 }
 
-// target is the schema itself, or what it refers to.
-func (n *node) target() *node {
+// describe says in a few words what a schema asks for.
+func (n *node) describe() string {
 	for n.ref != nil && n.types == 0 {
 		n = n.ref
 	}
-	return n
-}
-
-// tag reports whether a schema allows certain values only.
-func (n *node) tag() bool { return n.target().constant != nil || n.target().enum != nil }
-
-// describe says in a few words what a schema asks for.
-func (n *node) describe() string {
-	n = n.target()
 	var members []string
 	for _, p := range n.known {
 		if p.schema != nil && p.schema.constant != nil {
-			members = append(members, brief(p.name)+" "+p.schema.constant.shown[0])
+			members = append(members, p.shown+" "+p.schema.constant.shown)
 		} else if p.required {
-			members = append(members, brief(p.name))
+			members = append(members, p.shown)
 		}
 	}
 	switch {
 	case n.constant != nil:
-		return n.constant.shown[0]
+		return n.constant.shown
 	case n.enum != nil:
-		return join(n.enum.shown, " or ")
+		return n.enum.shown
 	case members != nil:
 		return "an object with " + join(members, " and ")
 	}
-	return cmp.Or(n.types.String(), "something else")
+	return cmp.Or(n.wants, "something else")
 }
 
 // A Problem is one thing that is wrong with data.
@@ -1364,16 +1188,13 @@ type ValidationError struct {
 // Error gives the problems, one a line, and how many more there are.
 func (v *ValidationError) Error() string {
 	text := make([]byte, 0, 128*len(v.Problems))
-	for i, p := range v.Problems {
-		if i > 0 {
-			text = append(text, '\n')
-		}
-		text = append(append(append(text, place(p.Pointer)...), ": "...), p.Message...)
+	for _, p := range v.Problems {
+		text = append(append(append(append(text, place(p.Pointer)...), ": "...), p.Message...), '\n')
 	}
 	if v.More > 0 {
-		text = fmt.Appendf(text, "\nand %d more", v.More)
+		return string(fmt.Appendf(text, "and %d more", v.More))
 	}
-	return string(text)
+	return string(bytes.TrimSuffix(text, []byte("\n")))
 }
 
 type problem struct {
@@ -1382,18 +1203,16 @@ type problem struct {
 	rank int64 // among the problems of the value at hand
 }
 
-// fails notes what is wrong with the value at hand, and reports whether that is to be told; if there is no room, it is counted.
-func (e *evaluation) fails(weight int64) bool {
-	e.wrong += weight
-	if e.telling && (e.ahead+len(e.problems)-e.from >= maxProblems || len(e.problems) > 20*maxProblems) {
-		e.more++
-		return false
+// fails notes what is wrong with the value at hand, and tells it if there is room: the parts of the text, and unless the types that
+// were wanted are none, what came and the cure. It gives -1.
+func (e *evaluation) fails(weight int64, want types, parts ...string) int {
+	if e.wrong = (e.wrong + wrongPart) | weight&(wrongTag|wrongKind); !e.telling {
+		return -1
 	}
-	return e.telling
-}
-
-// tell adds a problem: the parts of its text, what came if that helps, and a cure.
-func (e *evaluation) tell(got bool, cure string, parts ...string) {
+	if e.ahead+len(e.problems)-e.from >= maxProblems || len(e.problems) > 20*maxProblems {
+		e.more++
+		return -1
+	}
 	line := e.line[:0]
 	for k, s := range e.path {
 		switch {
@@ -1402,7 +1221,7 @@ func (e *evaluation) tell(got bool, cure string, parts ...string) {
 				line = append(line, "/…"...)
 			}
 		case s.at == isMissing:
-			line = append(append(line, '/'), escapePointer.Replace(brief(s.missing))...)
+			line = append(append(line, '/'), escapePointer.Replace(s.missing)...)
 		case s.at < 0:
 			line = strconv.AppendInt(append(line, '/'), int64(^s.at), 10)
 		default:
@@ -1413,40 +1232,39 @@ func (e *evaluation) tell(got bool, cure string, parts ...string) {
 	for _, part := range parts {
 		line = append(line, part...)
 	}
-	if got {
-		line = appendShown(append(line, ", got "...), e.data[e.at:])
+	if want != 0 {
+		line = append(appendShown(append(line, ", got "...), e.data[e.at:]), e.cure(want, typeOf[e.data[e.at]])...)
 	}
-	e.line = append(line, cure...)
-	text := string(e.line)
-	e.problems = append(e.problems, problem{Problem{text[:pointer], text[pointer:]}, e.at, rankWhole})
+	text := string(line)
+	e.line, e.problems = line, append(e.problems, problem{Problem{text[:pointer], text[pointer:]}, e.at, rankWhole})
+	return -1
 }
 
 // report makes the error. What two schemas say alike of one place is told once.
 func (e *evaluation) report() *ValidationError {
-	v := &ValidationError{Problems: make([]Problem, 0, len(e.problems)), More: e.more}
-	size := 0
+	v, size := &ValidationError{Problems: make([]Problem, 0, len(e.problems)), More: e.more}, 0
 	for k, p := range e.problems {
 		if slices.ContainsFunc(e.problems[:k], func(q problem) bool { return q.Problem == p.Problem && q.at == p.at }) {
 			continue
 		}
 		if size += len(place(p.Pointer)) + len(p.Message) + len(": \n"); size > maxProblemText {
 			v.More++
-			continue
+		} else {
+			v.Problems = append(v.Problems, p.Problem)
 		}
-		v.Problems = append(v.Problems, p.Problem)
 	}
 	return v
 }
 
 // cure says what to do about a value of the wrong type, where that is clear.
 func (e *evaluation) cure(want, t types) string {
-	switch inner := skipSpace(e.data, e.at+1); {
+	switch {
 	case t == typeNull && e.optional:
 		return "; leave it out"
 	case t&(typeNumber|typeBoolean) != 0 && want == typeString:
 		return "; send it in quotes"
 	case t == typeString && want&t == 0:
-		inside := typeOf[e.data[inner]]
+		inside := typeOf[e.data[skipSpace(e.data, e.at+1)]]
 		if (want&inside != 0 || inside == typeNumber && want&typeInteger != 0) &&
 			checkJSON([]byte(unquote(e.data[e.at:skipText(e.data, e.at)]))) == nil {
 			return "; send it as JSON, not in a string"
@@ -1465,44 +1283,22 @@ var (
 
 // brief shows a name or an expression of the schema: on one line, clipped, and with lone surrogates as escapes.
 func brief(text string) string {
-	if isBrief(text) {
-		return text
-	}
-	if !utf8.ValidString(text) {
-		text = clientText([]byte(`"` + strings.ReplaceAll(text, `\`, `\\`) + `"`))
-	}
-	return oneLine.Replace(clip(text))
-}
-
-// isBrief reports whether a text can be shown as it is, also in a pointer and without escapes.
-func isBrief[T string | []byte](text T) bool {
-	for i := range min(len(text), maxClientText+1) {
-		if c := text[i]; i == maxClientText || !plain[c] && c != '"' || c == '~' || c == '/' {
-			return false
-		}
-	}
-	return true
+	return oneLine.Replace(clientText([]byte(`"` + strings.ReplaceAll(text, `\`, `\\`) + `"`)))
 }
 
 // appendName appends a member's name, in its quotes, as a step of a JSON Pointer.
 func appendName(dst, text []byte) []byte {
-	if name := text[1 : len(text)-1]; isBrief(name) {
+	unlike := func(c byte) bool { return !plain[c] || c == '~' || c == '/' }
+	if name := text[1 : len(text)-1]; len(name) <= maxClientText && !slices.ContainsFunc(name, unlike) {
 		return append(dst, name...)
 	}
 	return append(dst, escapePointer.Replace(oneLine.Replace(clientText(head(text))))...)
 }
 
-// head gives the first part of a long string, more than will be shown and never half an escape.
+// head gives the first part of a long string. An escape that it cuts in half lies beyond what is shown.
 func head(text []byte) []byte {
-	for i := 1; i < len(text)-1; i++ {
-		if i > 8*maxClientText {
-			return append(bytes.Clone(text[:i]), '"')
-		}
-		if text[i] == '\\' {
-			if i++; text[i] == 'u' {
-				i += 4
-			}
-		}
+	if most := 8 * maxClientText; len(text) > most {
+		return append(text[:most:most], `u0000"`...)
 	}
 	return text
 }
@@ -1520,17 +1316,14 @@ func appendShown(dst, data []byte) []byte {
 
 // join lists texts, and says so if it leaves some out.
 func join(texts []string, between string) string {
-	var room [maxList]byte
-	list := room[:0]
+	list := ""
 	for i, text := range texts {
 		if i > 0 {
-			list = append(list, between...)
+			list += between
 		}
-		if text = brief(text); len(list)+len(text)+64 > maxList {
-			list = append(strconv.AppendInt(append(list, "… ("...), int64(len(texts)), 10), " in all)"...)
-			break
+		if list += text; len(list)+64 > maxList {
+			return fmt.Sprintf("%s… (%d in all)", list[:len(list)-len(text)], len(texts))
 		}
-		list = append(list, text...)
 	}
-	return string(list)
+	return list
 }
