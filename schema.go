@@ -21,7 +21,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"unicode/utf8"
 )
 
 // Limits of a schema, for which basic/index, heading JSON Schema Usage, asks, and of the text of what is wrong.
@@ -169,45 +168,36 @@ type node struct {
 
 type (
 	extent   struct{ min, max int } // the least and the most that is allowed of something
-	property struct {
+	property struct {               // rank: by its place in properties, where its schema is, if any
 		name, shown string
-		schema      *node // in properties, or nil
-		rank        int64 // by its order there
+		schema      *node
+		rank        int64
 		required    bool
 	}
-	dependency struct { // what the presence of the member known[on] asks for: other members, or a schema
+	dependency struct {
 		on     int
-		needs  []int // into known
+		needs  []int
 		schema *node
-	}
-	expression struct { // a pattern, and in patternProperties a schema
+	} // what the presence of known[on] asks for: others of known, or a schema
+	expression struct {
 		source string
 		*regexp.Regexp
 		schema *node
-	}
-	limit struct { // a limit of numbers, and how it is shown
+	} // a pattern, and in patternProperties a schema
+	limit struct {
 		decimal
 		holds func(value, limit decimal) bool
 		text  string
-	}
-	values struct { // those of enum or const: as canonical texts, and as they are shown
+	} // of numbers, and how it is shown
+	values struct {
 		canonical map[string]bool
 		shown     string
 		types     types
-	}
+	} // of enum or const
 	types uint8 // a set of the types of Validation 6.1.1
 )
 
-const (
-	typeNull types = 1 << iota
-	typeBoolean
-	typeObject
-	typeArray
-	typeNumber
-	typeString
-	typeInteger
-	typeAny = math.MaxUint8
-)
+const typeNull, typeBoolean, typeObject, typeArray, typeNumber, typeString, typeInteger, typeAny types = 1, 2, 4, 8, 16, 32, 64, 255
 
 var (
 	unlimited = extent{0, math.MaxInt}
@@ -665,21 +655,12 @@ type (
 	}
 )
 
-const isMissing = math.MinInt
-
-const ( // ranks; to each is added an order
-	rankMissing int64 = iota << 32
-	rankMember
-	rankOther
-	rankUnexpected
-	rankWhole
-)
-
-// What is wrong with a value: how many parts; that a part which has to be a certain value is another; that it is of another kind.
 const (
-	wrongPart int64 = 1
-	wrongTag  int64 = 1 << 32
-	wrongKind int64 = 1 << 40
+	isMissing = math.MinInt
+	// Ranks; to each is added an order.
+	rankMissing, rankMember, rankOther, rankUnexpected, rankWhole = int64(0), int64(1 << 40), int64(2 << 40), int64(3 << 40), int64(4 << 40)
+	// What is wrong with a value: some parts; that a part which has to be a certain value is another; that it is of another kind.
+	wrongPart, wrongTag, wrongKind = int64(1), int64(1 << 32), int64(1 << 40)
 )
 
 var evaluations = sync.Pool{New: func() any { return new(evaluation) }}
@@ -736,14 +717,13 @@ func (e *evaluation) leave(outer frame) {
 func (e *evaluation) value(n *node, s step, i int) (end int) {
 	s.rank += n.rank
 	outer := e.enter(s, i)
-	v := visit{n, i, e.telling}
-	if o, found := e.memory[v]; found {
+	if o, found := e.memory[visit{n, i, e.telling}]; found {
 		end, e.wrong = o.end, o.wrong
-	} else if end = e.apply(n, i); e.hot() && (e.data[i] == '{' || e.data[i] == '[') {
+	} else if end = e.apply(n, i); (e.data[i] == '{' || e.data[i] == '[') && e.hot() {
 		if end < 0 {
 			end = e.skip(i)
 		}
-		e.memory[v] = outcome{end, e.wrong}
+		e.memory[visit{n, i, e.telling}] = outcome{end, e.wrong}
 	}
 	if e.leave(outer); end < 0 {
 		end = e.skip(i)
@@ -768,7 +748,7 @@ var anything = func() *node {
 
 // skip passes over a value; once it pays, so that value remembers where all that is inside ends.
 func (e *evaluation) skip(i int) int {
-	if c := e.data[i]; e.hot() && (c == '{' || c == '[') {
+	if c := e.data[i]; (c == '{' || c == '[') && e.hot() {
 		return e.value(anything, step{}, i)
 	}
 	end := skip(e.data, i)
@@ -794,15 +774,17 @@ func (e *evaluation) apply(n *node, i int) (end int) {
 		unevaluated = n.unevaluatedItems
 	}
 	e.marking = marking || unevaluated != nil
-	for _, v := range [...]*values{n.enum, n.constant} { // Validation 6.1.2 and 6.1.3
-		if v != nil && !e.among(v, t) {
-			e.fails(wrongKind|wrongTag, cmp.Or(v.types, typeAny), "expected ", v.shown)
-		}
-	}
+	e.among(n.enum, t)
+	e.among(n.constant, t)
 	end = -1
 	switch n.on & t {
 	case typeNumber:
-		end = e.number(n, i)
+		end = skip(e.data, i)
+		for d, k := parseDecimal(e.data[i:end]), 0; k < len(n.limits); k++ { // Validation 6.2
+			if l := n.limits[k]; !l.holds(d, l.decimal) {
+				e.fails(wrongPart, typeNumber, "expected ", l.text)
+			}
+		}
 	case typeString:
 		end = e.string(n, i)
 	case typeArray:
@@ -823,12 +805,16 @@ func (e *evaluation) apply(n *node, i int) (end int) {
 	return end
 }
 
-// among reports whether the value at hand, of a type, is one of some.
-func (e *evaluation) among(v *values, t types) bool {
-	if v.types&t != 0 {
-		e.canonical, _ = e.appendCanonical(e.canonical[:0], e.at)
+// among evaluates enum and const, Validation 6.1.2 and 6.1.3, for the value at hand, of a type.
+func (e *evaluation) among(v *values, t types) {
+	if v == nil {
+		return
+	} else if v.types&t != 0 {
+		if e.canonical, _ = e.appendCanonical(e.canonical[:0], e.at); v.canonical[string(e.canonical)] {
+			return
+		}
 	}
-	return v.types&t != 0 && v.canonical[string(e.canonical)]
+	e.fails(wrongKind|wrongTag, cmp.Or(v.types, typeAny), "expected ", v.shown)
 }
 
 // appendCanonical is the function of the same name, with a memory once it pays.
@@ -838,18 +824,6 @@ func (e *evaluation) appendCanonical(dst []byte, i int) (text []byte, end int) {
 	text, end = c.append(dst, i)
 	e.work += c.work
 	return text, end
-}
-
-// number evaluates multipleOf, maximum and so on: Validation 6.2.
-func (e *evaluation) number(n *node, i int) (end int) {
-	end = skip(e.data, i)
-	d := parseDecimal(e.data[i:end])
-	for _, l := range n.limits {
-		if !l.holds(d, l.decimal) {
-			e.fails(wrongPart, typeNumber, "expected ", l.text)
-		}
-	}
-	return end
 }
 
 // string evaluates maxLength, minLength and pattern: Validation 6.3. A lone surrogate is one character.
@@ -901,11 +875,9 @@ func (e *evaluation) unescaped(from, to int) []byte {
 
 // matches finds an expression in a text, in which lone surrogates, if any, are replaced: see standIn.
 func (p *expression) matches(text []byte) bool {
-	if !utf8.Valid(text) {
-		for i := range text {
-			if text[i] == 0xED && text[i+1] >= 0xA0 {
-				copy(text[i:], string(standIn))
-			}
+	for i := range text {
+		if text[i] == 0xED && text[i+1] >= 0xA0 {
+			copy(text[i:], string(standIn))
 		}
 	}
 	return p.Match(text)
@@ -1197,10 +1169,11 @@ func (v *ValidationError) Error() string {
 	return string(bytes.TrimSuffix(text, []byte("\n")))
 }
 
+// A problem keeps where its value begins, and its rank among the problems of the value at hand.
 type problem struct {
 	Problem
-	at   int   // where the value begins
-	rank int64 // among the problems of the value at hand
+	at   int
+	rank int64
 }
 
 // fails notes what is wrong with the value at hand, and tells it if there is room: the parts of the text, and unless the types that
