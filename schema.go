@@ -46,20 +46,23 @@ var keywords = map[string]keyword{
 	"$schema": {typeString, 0, (*compiler).dialect}, "$id": {typeString, 0, nil}, "$anchor": {typeString, 0, (*compiler).anchor},
 	"$ref":  {typeString, 0, func(c *compiler, n *node, at int) { n.refAt, c.references = at, append(c.references, n) }},
 	"$defs": definitions, "definitions": definitions, "$comment": {typeString, 0, nil}, "title": {typeString, 0, nil},
-	"description": {typeString, 0, nil}, "default": {typeAny, 0, nil}, "examples": {typeArray, 0, nil}, "deprecated": {typeBoolean, 0, nil},
-	"readOnly": {typeBoolean, 0, nil}, "writeOnly": {typeBoolean, 0, nil}, "format": {typeString, 0, nil}, "contentEncoding": {typeString, 0, nil},
-	"contentMediaType": {typeString, 0, nil}, "contentSchema": one(0, func(*node) **node { return new(*node) }),
+	"description": {typeString, 0, nil}, "default": {typeAny, 0, nil}, "examples": {typeArray, 0, nil}, "format": {typeString, 0, nil},
+	"deprecated": {typeBoolean, 0, nil}, "readOnly": {typeBoolean, 0, nil}, "writeOnly": {typeBoolean, 0, nil},
+	"contentEncoding": {typeString, 0, nil}, "contentMediaType": {typeString, 0, nil},
+	"contentSchema": one(0, func(*node) **node { return new(*node) }),
 	// Core 10.2: subschemas in place
 	"allOf": many(0, func(n *node) *[]*node { return &n.allOf }), "anyOf": many(0, func(n *node) *[]*node { return &n.anyOf }),
 	"oneOf": many(0, func(n *node) *[]*node { return &n.oneOf }), "not": one(0, func(n *node) **node { return &n.not }),
 	"if": one(0, func(n *node) **node { return &n.ifs }), "then": one(0, func(n *node) **node { return &n.then }),
 	"else": one(0, func(n *node) **node { return &n.otherwise }),
 	"dependentSchemas": each(typeObject, func(c *compiler, n *node, name string, at int) {
-		n.dependencies = append(n.dependencies, dependency{on: n.know(name), schema: c.schema(at)})
+		n.known[n.know(name)].dependent, n.dependent = c.schema(at), true
 	}),
 	// Core 10.3 and 11: subschemas for elements and members
-	"prefixItems": many(typeArray, func(n *node) *[]*node { return &n.prefixItems }), "items": one(typeArray, func(n *node) **node { return &n.items }),
-	"contains": one(typeArray, func(n *node) **node { return &n.contains }), "propertyNames": one(typeObject, func(n *node) **node { return &n.propertyNames }),
+	"prefixItems":           many(typeArray, func(n *node) *[]*node { return &n.prefixItems }),
+	"items":                 one(typeArray, func(n *node) **node { return &n.items }),
+	"contains":              one(typeArray, func(n *node) **node { return &n.contains }),
+	"propertyNames":         one(typeObject, func(n *node) **node { return &n.propertyNames }),
 	"additionalProperties":  one(typeObject, func(n *node) **node { return &n.additionalProperties }),
 	"unevaluatedItems":      one(0, func(n *node) **node { return &n.unevaluatedItems }),
 	"unevaluatedProperties": one(0, func(n *node) **node { return &n.unevaluatedProperties }),
@@ -81,9 +84,11 @@ var keywords = map[string]keyword{
 	"minimum":          bound("at least ", func(v, l decimal) bool { return v.compare(l) >= 0 }),
 	"exclusiveMinimum": bound("more than ", func(v, l decimal) bool { return v.compare(l) > 0 }),
 	// Validation 6.3, 6.4 and 6.5: strings, arrays, objects
-	"maxLength": count(typeString, func(n *node) *int { return &n.length.max }), "minLength": count(typeString, func(n *node) *int { return &n.length.min }),
-	"pattern":  {typeString, typeString, func(c *compiler, n *node, at int) { n.pattern = c.expression(c.text(at), at) }},
-	"maxItems": count(typeArray, func(n *node) *int { return &n.elements.max }), "minItems": count(typeArray, func(n *node) *int { return &n.elements.min }),
+	"maxLength":     count(typeString, func(n *node) *int { return &n.length.max }),
+	"minLength":     count(typeString, func(n *node) *int { return &n.length.min }),
+	"pattern":       {typeString, typeString, func(c *compiler, n *node, at int) { n.pattern = c.expression(c.text(at), at) }},
+	"maxItems":      count(typeArray, func(n *node) *int { return &n.elements.max }),
+	"minItems":      count(typeArray, func(n *node) *int { return &n.elements.min }),
 	"maxContains":   count(typeArray, func(n *node) *int { return &n.contained.max }),
 	"minContains":   count(typeArray, func(n *node) *int { return &n.contained.min }),
 	"uniqueItems":   {typeBoolean, typeArray, func(c *compiler, n *node, at int) { n.uniqueItems = c.raw[at] == 't' }},
@@ -94,7 +99,8 @@ var keywords = map[string]keyword{
 		if !isArray(c.raw[at:]) {
 			c.fail(at, "takes arrays of names")
 		}
-		n.dependencies = append(n.dependencies, dependency{on: n.know(name), needs: c.names(n, at)})
+		needs := c.names(n, at) // which may move known
+		n.known[n.know(name)].needs, n.dependent = needs, true
 	}),
 }
 
@@ -153,9 +159,8 @@ type node struct {
 	additionalProperties, propertyNames, unevaluatedProperties        *node
 	allOf, anyOf, oneOf, prefixItems                                  []*node
 	patternProperties                                                 []*expression
-	dependencies                                                      []dependency
 	types, on                                                         types // on: those for which there are further keywords
-	inPlace, uniqueItems                                              bool  // inPlace: there are subschemas in place
+	inPlace, dependent, uniqueItems                                   bool  // whether there are subschemas in place, dependencies
 	enum, constant                                                    *values
 	limits                                                            []limit
 	pattern                                                           *expression
@@ -167,33 +172,34 @@ type node struct {
 }
 
 type (
-	extent   struct{ min, max int } // the least and the most that is allowed of something
-	property struct {               // rank: by its place in properties, where its schema is, if any
-		name, shown string
-		schema      *node
-		rank        int64
-		required    bool
+	// An extent is the least and the most that is allowed of something.
+	extent struct{ min, max int }
+	// A property is what a schema says of a name: its schema and its rank by properties, and what its presence asks for.
+	property struct {
+		name, shown       string
+		schema, dependent *node
+		rank              int64
+		needs             []int // into known
+		required          bool
 	}
-	dependency struct {
-		on     int
-		needs  []int
-		schema *node
-	} // what the presence of known[on] asks for: others of known, or a schema
+	// An expression is a pattern, and in patternProperties a schema.
 	expression struct {
-		source string
 		*regexp.Regexp
+		source string
 		schema *node
-	} // a pattern, and in patternProperties a schema
+	}
+	// A limit is one of numbers: whether a value holds it, and how it is shown.
 	limit struct {
 		decimal
 		holds func(value, limit decimal) bool
 		text  string
-	} // of numbers, and how it is shown
+	}
+	// values are those of enum or const: as canonical texts, and as they are shown.
 	values struct {
 		canonical map[string]bool
 		shown     string
 		types     types
-	} // of enum or const
+	}
 	types uint8 // a set of the types of Validation 6.1.1
 )
 
@@ -276,11 +282,13 @@ func (c *compiler) fail(at int, format string, args ...any) {
 	}
 }
 
-// children goes through an object, or through an array, where numbers are the names, and gives where the values begin.
+// children goes through an object, or an array, where numbers are the names, or a value that stands alone, and gives where the
+// values begin.
 func children(raw []byte, i int) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
 		object := raw[i] == '{'
 		if !object && raw[i] != '[' {
+			yield("", i)
 			return
 		}
 		i := skipSpace(raw, i+1)
@@ -431,7 +439,8 @@ func bound(words string, holds func(value, limit decimal) bool) keyword {
 // dialect reads $schema: Core 8.1.1.
 func (c *compiler) dialect(_ *node, at int) {
 	if draft7, known := dialects[c.text(at)]; !known || draft7 != c.draft7 {
-		c.fail(at, "takes https://json-schema.org/draft/2020-12/schema or http://json-schema.org/draft-07/schema#, one for the whole schema")
+		c.fail(at, "takes https://json-schema.org/draft/2020-12/schema or http://json-schema.org/draft-07/schema#, "+
+			"one for the whole schema")
 	}
 }
 
@@ -504,8 +513,8 @@ func (c *compiler) evaluations(n *node) int {
 	}
 	n.cost = -1
 	total, all := 1, slices.Concat([]*node{n.ref, n.not, n.ifs, n.then, n.otherwise}, n.allOf, n.anyOf, n.oneOf)
-	for _, d := range n.dependencies {
-		all = append(all, d.schema)
+	for _, p := range n.known {
+		all = append(all, p.dependent)
 	}
 	for _, s := range all {
 		if s != nil {
@@ -560,18 +569,15 @@ func (c *compiler) expression(source string, at int) *expression {
 }
 
 func (c *compiler) types(n *node, at int) {
-	list := maps.Collect(children(c.raw, at))
-	if isText(c.raw[at:]) {
-		list[""] = at
-	} else if len(list) == 0 {
-		c.fail(at, "takes at least one type")
-	}
-	for _, at := range slices.Sorted(maps.Values(list)) {
+	for _, at := range children(c.raw, at) {
 		i := slices.Index(typeNames, c.text(at))
 		if i < 0 || n.types>>i&1 != 0 {
 			c.fail(at, "takes some of %s, each once", strings.Join(typeNames, ", "))
 		}
 		n.types |= 1 << max(i, 0)
+	}
+	if n.types == 0 {
+		c.fail(at, "takes at least one type")
 	}
 }
 
@@ -951,14 +957,18 @@ func (e *evaluation) object(n *node, i int) int {
 		}
 	}
 	e.within(n.members, count, "member", nil)
-	for _, d := range n.dependencies {
-		for _, k := range d.needs { // Validation 6.5.4
-			if has(d.on) && !has(k) {
-				e.missing(n.known[k], len(n.required), " where there is "+n.known[d.on].shown)
+	for k := 0; n.dependent && k < len(n.known); k++ {
+		p := &n.known[k]
+		if !has(k) {
+			continue
+		}
+		for _, need := range p.needs { // Validation 6.5.4
+			if !has(need) {
+				e.missing(n.known[need], len(n.required), " where there is "+p.shown)
 			}
 		}
-		if d.schema != nil && has(d.on) { // Core 10.2.2.4
-			e.apply(d.schema, e.at)
+		if p.dependent != nil { // Core 10.2.2.4
+			e.apply(p.dependent, e.at)
 		}
 	}
 	e.seen = e.seen[:seen]
@@ -1134,10 +1144,8 @@ func (n *node) describe() string {
 		}
 	}
 	switch {
-	case n.constant != nil:
-		return n.constant.shown
-	case n.enum != nil:
-		return n.enum.shown
+	case n.constant != nil || n.enum != nil:
+		return cmp.Or(n.constant, n.enum).shown
 	case members != nil:
 		return "an object with " + join(members, " and ")
 	}
