@@ -1,10 +1,8 @@
 // schema.go: JSON Schema 2020-12, so far as it can be exact, bounded and fast: what tools say of their arguments.
 //
-// In this order: what is supported and what is refused; the compiler, which turns a schema into nodes; the evaluation, one walk over
-// the bytes of the data; and the report, which puts what is wrong in words that a model can act on.
-//
-// Pages: basic/index, heading JSON Schema Usage; server/tools, heading Tool. "Core" and "Validation" are the documents of JSON Schema
-// 2020-12, with their sections. Read after number.go; next is pattern.go.
+// What is supported and what is refused; the compiler, which makes nodes; the evaluation, one walk over the data; the report.
+// Pages: basic/index, heading JSON Schema Usage; server/tools, heading Tool. "Core" and "Validation" are the documents of JSON
+// Schema 2020-12, with their sections. Read after number.go; next is pattern.go.
 
 package mcp
 
@@ -34,8 +32,7 @@ const (
 	maxSteps        = 12     // of a JSON Pointer that are shown
 )
 
-// A keyword has the types of value that it takes, and reads the value, which begins at raw[at], into a node. Without read it is an
-// annotation, which never fails, as every x-* is.
+// A keyword takes some types of value, and reads the value at raw[at] into a node. Without read it is an annotation, like x-*.
 type keyword struct {
 	takes, on types // on: the values that it concerns, if the node is to look at them
 	read      func(c *compiler, n *node, at int)
@@ -114,8 +111,8 @@ var refused = map[string]string{
 	"id":              "is of draft-04; $id is supported", "nullable": `is of OpenAPI; write "type": [..., "null"]`,
 }
 
-// dialects are the values of $schema; true is draft-07. What draft-07 understands otherwise than 2020-12 is refused, so that the
-// rest means the same: the keywords that it does not know, and those that it ignores beside $ref.
+// dialects are the values of $schema; true is draft-07. What it understands otherwise than 2020-12 is refused: the keywords that it
+// does not know, and those that it ignores beside $ref.
 var (
 	dialects = map[string]bool{
 		"https://json-schema.org/draft/2020-12/schema": false, "https://json-schema.org/draft/2020-12/schema#": false,
@@ -282,8 +279,7 @@ func (c *compiler) fail(at int, format string, args ...any) {
 	}
 }
 
-// children goes through an object, or an array, where numbers are the names, or a value that stands alone, and gives where the
-// values begin.
+// children goes through an object, an array (numbers are the names) or a value alone, and gives where the values begin.
 func children(raw []byte, i int) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
 		object := raw[i] == '{'
@@ -468,7 +464,7 @@ func (c *compiler) anchor(n *node, at int) {
 	c.ids[id] = n.at
 }
 
-// resolve finds what a $ref means, Core 8.2.3.1: in one of the identified schemas its root, an anchor or a JSON Pointer, Core 9.2,
+// resolve finds what a $ref means, Core 8.2.3.1 and 9.2: a schema with an identifier, its anchor, or a JSON Pointer from there,
 // which may lead to where no keyword has put a schema.
 func (c *compiler) resolve(n *node) {
 	c.keyword = "$ref"
@@ -633,40 +629,39 @@ type evaluation struct {
 	frame
 }
 
-type (
-	// A frame is what an evaluation knows of the value at hand: where it begins; where its problems do; how many of the values around
-	// it come before those; whether it may be left out; what is wrong with it; whether that is told, or only the verdict counts; and
-	// whether marks are wanted.
-	frame struct {
-		at, from, ahead            int
-		wrong                      int64
-		telling, marking, optional bool
-	}
-	// A step leads to a member, by where its name begins in the data, to an element, by ^ its number, or to a missing member. The rank
-	// is that of its problems among those of its object or array.
-	step struct {
-		at       int
-		missing  string // if at is isMissing
-		rank     int64
-		optional bool
-	}
-	visit struct {
-		n       *node
-		at      int
-		telling bool
-	}
-	outcome struct {
-		end   int
-		wrong int64
-	}
-)
+// A frame is what an evaluation knows of the value at hand.
+type frame struct {
+	at, from, ahead            int   // where it begins; where its problems do; how many of the values around it come before those
+	wrong                      int64 // see the weights
+	telling, marking, optional bool  // problems are told, not only the verdict; marks are wanted; it may be left out
+}
+
+// A step leads to a member, by where its name begins in the data, to an element, by ^ its number, or to a missing member.
+type step struct {
+	at       int
+	missing  string // if at is isMissing
+	rank     int64  // of its problems, among those of its object or array
+	optional bool
+}
+
+// A visit evaluates a schema for an array or object.
+type visit struct {
+	n       *node
+	at      int
+	telling bool
+}
+
+type outcome struct {
+	end   int
+	wrong int64
+}
 
 const (
 	isMissing = math.MinInt
 	// Ranks; to each is added an order.
-	rankMissing, rankMember, rankOther, rankUnexpected, rankWhole = int64(0), int64(1 << 40), int64(2 << 40), int64(3 << 40), int64(4 << 40)
+	rankMissing, rankMember, rankOther, rankUnexpected, rankWhole int64 = 0, 1 << 40, 2 << 40, 3 << 40, 4 << 40
 	// What is wrong with a value: some parts; that a part which has to be a certain value is another; that it is of another kind.
-	wrongPart, wrongTag, wrongKind = int64(1), int64(1 << 32), int64(1 << 40)
+	wrongPart, wrongTag, wrongKind int64 = 1, 1 << 32, 1 << 40
 )
 
 var evaluations = sync.Pool{New: func() any { return new(evaluation) }}
@@ -718,8 +713,8 @@ func (e *evaluation) leave(outer frame) {
 	e.path, e.frame = e.path[:len(e.path)-1], outer
 }
 
-// value evaluates a schema for a value that stands by itself: an element or a member. An array or object is not evaluated twice once
-// the schema has made the walk cross the same data often: schemas that apply twice to each level would take exponential time.
+// value evaluates a schema for an element or a member. An array or object is not evaluated twice once that has become frequent:
+// schemas that apply twice to each level would take exponential time.
 func (e *evaluation) value(n *node, s step, i int) (end int) {
 	s.rank += n.rank
 	outer := e.enter(s, i)
@@ -937,7 +932,8 @@ func (e *evaluation) uniqueItems(i int) {
 	if dup := e.scanner.duplicate(e.items); dup >= 0 {
 		second := slices.IndexFunc(e.items, func(n name) bool { return n.from == dup })
 		first := slices.IndexFunc(e.items, func(n name) bool { return e.scanner.same(n, e.items[second]) })
-		e.fails(wrongPart, 0, "expected items that all differ, got the same at ", strconv.Itoa(first), " and ", strconv.Itoa(second))
+		e.fails(wrongPart, 0, "expected items that all differ, got the same at ", strconv.Itoa(first), " and ",
+			strconv.Itoa(second))
 	}
 }
 
@@ -1051,8 +1047,7 @@ func (e *evaluation) applicators(n *node, i int) (end int) {
 	return end
 }
 
-// try evaluates a schema in place for how much is wrong, of the gravest kind, and tells nothing. If it fails it leaves no marks:
-// Core 7.7.1.
+// try evaluates a schema in place for the gravest that is wrong. If it fails it leaves no marks: Core 7.7.1.
 func (e *evaluation) try(n *node, i int) int64 {
 	outer, marks := e.frame, len(e.marks)
 	e.telling, e.wrong = false, 0
@@ -1068,26 +1063,24 @@ func (e *evaluation) try(n *node, i int) int64 {
 }
 
 // branches evaluates anyOf or oneOf. Of a value that fits none it tells the problems with the branch that it clearly comes closest
-// to, or else what those branches ask for that it comes closest to. Where marks are wanted, all branches of anyOf have a say.
+// to, or else what the closest ask for. Where marks are wanted, all branches of anyOf have a say.
 func (e *evaluation) branches(all []*node, onlyOne bool, i int) {
-	first, least := -1, wrongKind
+	first, least := 0, wrongKind
 	for k, s := range all {
 		wrong := e.try(s, i)
-		least = min(least, wrong)
-		if wrong == 0 && first >= 0 && onlyOne {
-			e.fails(wrongPart, 0, "fits alternatives ", strconv.Itoa(first+1), " and ", strconv.Itoa(k+1), ", but may fit only one")
+		if least = min(least, wrong); wrong > 0 {
+			continue
+		} else if first > 0 && onlyOne {
+			e.fails(wrongPart, 0, "fits alternatives ", strconv.Itoa(first), " and ", strconv.Itoa(k+1), ", but may fit only one")
 			return
-		} else if wrong == 0 && first < 0 {
-			first = k
-		}
-		if first >= 0 && !onlyOne && !e.marking {
+		} else if first = k + 1; !onlyOne && !e.marking {
 			return
 		}
 	}
 	var closest *node
 	var texts []string
 	for _, s := range all {
-		if e.telling && first < 0 && e.try(s, i) == least {
+		if e.telling && first == 0 && e.try(s, i) == least {
 			closest = cmp.Or(closest, s)
 			if text := clip(s.describe()); !slices.Contains(texts, text) {
 				texts = append(texts, text)
@@ -1096,13 +1089,12 @@ func (e *evaluation) branches(all []*node, onlyOne bool, i int) {
 	}
 	if len(texts) == 1 && least < wrongTag {
 		e.apply(closest, i)
-	} else if first < 0 {
+	} else if first == 0 {
 		e.fails(least, typeAny, "expected ", join(texts, " or "))
 	}
 }
 
-// mark notes that an element or member, by its number, is evaluated, if an unevaluated keyword will ask. The marks of a value are
-// those on top of the stack since that keyword's schema began.
+// mark notes that an element or member is evaluated, on the stack that began with the schema whose unevaluated keyword asks.
 func (e *evaluation) mark(i int) {
 	if e.marking {
 		e.marks = append(e.marks, i)
@@ -1184,8 +1176,8 @@ type problem struct {
 	rank int64
 }
 
-// fails notes what is wrong with the value at hand, and tells it if there is room: the parts of the text, and unless the types that
-// were wanted are none, what came and the cure. It gives -1.
+// fails notes what is wrong with the value at hand, and tells it if there is room: the parts of the text and, if some types were
+// wanted, what came and the cure. It gives -1.
 func (e *evaluation) fails(weight int64, want types, parts ...string) int {
 	if e.wrong = (e.wrong + wrongPart) | weight&(wrongTag|wrongKind); !e.telling {
 		return -1
