@@ -697,20 +697,24 @@ func (e *evaluation) enter(s step, i int) (outer frame) {
 }
 
 func (e *evaluation) leave(outer frame) {
-	rank := e.path[len(e.path)-1].rank
+	last := len(e.path) - 1
+	if e.wrong > 0 {
+		outer.wrong = (outer.wrong + wrongPart) | e.wrong&wrongTag
+		e.settle(outer.from, e.path[last].rank)
+	}
+	e.path, e.frame = e.path[:last], outer
+}
+
+func (e *evaluation) settle(from int, rank int64) {
 	for k := e.from; k < len(e.problems); k++ {
 		e.problems[k].rank = rank
 	}
-	if e.from > outer.from && e.problems[e.from-1].rank > rank {
-		slices.SortStableFunc(e.problems[outer.from:], func(p, q problem) int { return cmp.Compare(p.rank, q.rank) })
+	if e.from > from && e.problems[e.from-1].rank > rank {
+		slices.SortStableFunc(e.problems[from:], func(p, q problem) int { return cmp.Compare(p.rank, q.rank) })
 	}
-	if over := len(e.problems) - outer.from - maxProblems; over > 0 {
-		e.more, e.problems = e.more+over, e.problems[:outer.from+maxProblems]
+	if over := len(e.problems) - from - maxProblems; over > 0 {
+		e.more, e.problems = e.more+over, e.problems[:from+maxProblems]
 	}
-	if e.wrong > 0 {
-		outer.wrong = (outer.wrong + wrongPart) | e.wrong&wrongTag
-	}
-	e.path, e.frame = e.path[:len(e.path)-1], outer
 }
 
 // value evaluates a schema for an element or a member. An array or object is not evaluated twice once that has become frequent:
@@ -718,8 +722,12 @@ func (e *evaluation) leave(outer frame) {
 func (e *evaluation) value(n *node, s step, i int) (end int) {
 	s.rank += n.rank
 	outer := e.enter(s, i)
-	if o, found := e.memory[visit{n, i, e.telling}]; found {
-		end, e.wrong = o.end, o.wrong
+	var known outcome
+	if e.memory != nil {
+		known = e.memory[visit{n, i, e.telling}]
+	}
+	if known.end > 0 {
+		end, e.wrong = known.end, known.wrong
 	} else if end = e.apply(n, i); (e.data[i] == '{' || e.data[i] == '[') && e.hot() {
 		if end < 0 {
 			end = e.skip(i)
@@ -764,8 +772,7 @@ func (e *evaluation) apply(n *node, i int) (end int) {
 	if n.never {
 		return e.fails(wrongPart, 0, "not expected", n.others)
 	}
-	if n.types != 0 && n.types&t == 0 && !(t == typeNumber && n.types&typeInteger != 0 &&
-		parseDecimal(e.data[i:skip(e.data, i)]).integer()) { // Validation 6.1.1
+	if n.types != 0 && n.types&t == 0 && !(t == typeNumber && n.types&typeInteger != 0 && e.integer(i)) { // Validation 6.1.1
 		return e.fails(wrongKind, n.types, "expected ", n.wants)
 	}
 	marking, marks, unevaluated := e.marking, len(e.marks), (*node)(nil)
@@ -775,14 +782,18 @@ func (e *evaluation) apply(n *node, i int) (end int) {
 		unevaluated = n.unevaluatedItems
 	}
 	e.marking = marking || unevaluated != nil
-	e.among(n.enum, t)
-	e.among(n.constant, t)
+	if n.enum != nil {
+		e.among(n.enum, t)
+	}
+	if n.constant != nil {
+		e.among(n.constant, t)
+	}
 	end = -1
 	switch n.on & t {
 	case typeNumber:
 		end = skip(e.data, i)
 		for d, k := parseDecimal(e.data[i:end]), 0; k < len(n.limits); k++ { // Validation 6.2
-			if l := n.limits[k]; !l.holds(d, l.decimal) {
+			if l := &n.limits[k]; !l.holds(d, l.decimal) {
 				e.fails(wrongPart, typeNumber, "expected ", l.text)
 			}
 		}
@@ -806,11 +817,14 @@ func (e *evaluation) apply(n *node, i int) (end int) {
 	return end
 }
 
+func (e *evaluation) integer(i int) bool {
+	text := e.data[i:skip(e.data, i)]
+	return bytes.IndexAny(text, ".eE") < 0 || parseDecimal(text).integer()
+}
+
 // among evaluates enum and const, Validation 6.1.2 and 6.1.3, for the value at hand, of a type.
 func (e *evaluation) among(v *values, t types) {
-	if v == nil {
-		return
-	} else if v.types&t != 0 {
+	if v.types&t != 0 {
 		if e.canonical, _ = e.appendCanonical(e.canonical[:0], e.at); v.canonical[string(e.canonical)] {
 			return
 		}
