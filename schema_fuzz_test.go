@@ -37,9 +37,9 @@ func FuzzSchema(f *testing.F) {
 		if err != nil && !isProblem {
 			return // not strict JSON
 		}
-		collecting := evaluation{data: data, trial: -1, report: report{collecting: true}}
-		if _, ok := collecting.value(s.root, skipSpace(data, 0)); ok != (err == nil) || ok != (len(collecting.problems) == 0) {
-			t.Errorf("the verdict is %v, and collecting finds %d problems", err, len(collecting.problems))
+		e := evaluation{data: data, frame: frame{at: skipSpace(data, 0)}}
+		if e.apply(s.root, e.at); (e.wrong == 0) != (err == nil) {
+			t.Errorf("the verdict is %v, and without problems %v", err, e.wrong)
 		}
 		if !isProblem {
 			return

@@ -63,8 +63,8 @@ func TestSchemaProblemsInOrder(t *testing.T) {
 		{"an object inside is in order by itself", `{"properties":{"o":` + weatherArguments + `,"n":{"type":"null"}},"required":["m"]}`, `{"n":1,"o":{"y":1}}`,
 			"/m: missing, but required\n/o/location: missing, but required: expected a string\n" +
 				"/o/y: not expected; known are location, days, units\n/n: expected null, got 1"},
-		{"schemas in place do not disturb the order", `{"allOf":[{"properties":{"b":{"type":"null"}},"minProperties":3}],"properties":{"a":{"type":"null"}},"required":["c"]}`,
-			`{"b":1,"a":1}`, "/c: missing, but required\n/a: expected null, got 1\n/b: expected null, got 1\n(root): expected at least 3 members, got 2"},
+		{"schemas in place do not disturb the order, which is that of the schema's text", `{"allOf":[{"properties":{"b":{"type":"null"}},"minProperties":3}],"properties":{"a":{"type":"null"}},"required":["c"]}`,
+			`{"b":1,"a":1}`, "/c: missing, but required\n/b: expected null, got 1\n/a: expected null, got 1\n(root): expected at least 3 members, got 2"},
 		{"elements come in the order of the array", `{"prefixItems":[{"type":"null"}],"items":{"type":"string"},"maxItems":1}`, `[1,"a",2]`,
 			"/0: expected null, got 1\n/2: expected a string, got 2; send it in quotes\n(root): expected at most 1 item, got 3"},
 		{"what two schemas say alike is told once", `{"allOf":[{"required":["a"]},{"required":["a"]}]}`, `{}`, "/a: missing, but required"},
