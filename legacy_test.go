@@ -60,7 +60,7 @@ func legacyServer(t *testing.T, legacy bool) (s *Server, started, proceed chan b
 	for name, handler := range map[string]Handler{
 		"echo": func(ctx context.Context, call *Call) (*Result, error) {
 			call.Progress(1, 1, "")
-			return &Result{Content: []Content{TextContent{Raw: call.Argument("text")}}}, nil
+			return &Result{RawText: call.Argument("text")}, nil
 		},
 		"greet": ask,
 		"slow": func(ctx context.Context, call *Call) (*Result, error) {
