@@ -48,6 +48,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log"
+	"math"
 	"os"
 	"strconv"
 	"sync"
@@ -106,8 +107,7 @@ type Server struct {
 
 	mu       sync.RWMutex
 	tools    map[string]*tool
-	list     []byte   // the first page of tools/list, or nil where the tools have changed
-	names    []string // of the tools in it and on the next pages, sorted
+	list     []byte // the first page of tools/list, or nil where the tools have changed
 	watchers map[chan struct{}]bool
 }
 
@@ -115,6 +115,7 @@ type Server struct {
 func NewServer(info Implementation, options Options) *Server {
 	options.MaxMessage = min(max(cmp.Or(options.MaxMessage, DefaultMaxMessage), 0), maxMaxMessage)
 	options.MaxRunning = max(cmp.Or(options.MaxRunning, DefaultMaxRunning), 1)
+	options.PageSize = cmp.Or(max(options.PageSize, 0), math.MaxInt)
 	options.Grace = cmp.Or(options.Grace, DefaultGrace)
 	options.TTL = max(cmp.Or(options.TTL, DefaultTTL), 0)
 	options.StateLife = cmp.Or(options.StateLife, DefaultStateLife)
@@ -193,12 +194,7 @@ func (m *message) at(slot int) []byte {
 // A kind is what a line turns out to be.
 type kind int
 
-const (
-	invalid      kind = iota // answered by an error
-	request                  // answered
-	notification             // never answered
-	response                 // not expected from a client, and passed over
-)
+const invalid, request, notification, response kind = 0, 1, 2, 3 // answered by an error; answered; never; passed over
 
 // read takes a line apart and says what it is; for an invalid one also what is wrong with it. The rules are those of
 // JSON-RPC 2.0 as basic/index, heading Messages, narrows them; the first that fits decides.

@@ -1075,13 +1075,13 @@ const (
 
 // orderRows: two things are wrong at once, or one; the first of the checks that fails answers.
 var orderRows = []exchangeRow{
-	{"params not an object comes before the version", `{"jsonrpc":"2.0","id":1,"method":"x","params":[]}`, failure("1", -32602, "Invalid params: params must be an object", supportedData)},
-	{"params null", `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":null}`, failure("1", -32602, "Invalid params: params must be an object", supportedData)},
-	{"params a string", `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":"_meta"}`, failure("1", -32602, "Invalid params: params must be an object", supportedData)},
+	{"params not an object comes before the version", `{"jsonrpc":"2.0","id":1,"method":"x","params":[]}`, failure("1", -32602, "Invalid params: params and its _meta must be objects", supportedData)},
+	{"params null", `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":null}`, failure("1", -32602, "Invalid params: params and its _meta must be objects", supportedData)},
+	{"params a string", `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":"_meta"}`, failure("1", -32602, "Invalid params: params and its _meta must be objects", supportedData)},
 	{"no params", `{"jsonrpc":"2.0","id":1,"method":"server/discover"}`, missingMeta("protocolVersion")},
 	{"no _meta", `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{}}`, missingMeta("protocolVersion")},
-	{"_meta null", `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":null}}`, failure("1", -32602, "Invalid params: _meta must be an object", supportedData)},
-	{"_meta an array", `{"jsonrpc":"2.0","id":1,"method":"x","params":{"_meta":[{}]}}`, failure("1", -32602, "Invalid params: _meta must be an object", supportedData)},
+	{"_meta null", `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":null}}`, failure("1", -32602, "Invalid params: params and its _meta must be objects", supportedData)},
+	{"_meta an array", `{"jsonrpc":"2.0","id":1,"method":"x","params":{"_meta":[{}]}}`, failure("1", -32602, "Invalid params: params and its _meta must be objects", supportedData)},
 	{"_meta empty: the version first", `{"jsonrpc":"2.0","id":1,"method":"x","params":{"_meta":{}}}`, missingMeta("protocolVersion")},
 	{"no version, though capabilities are wrong", `{"jsonrpc":"2.0","id":1,"method":"x","params":{"_meta":{"MCP/clientCapabilities":1}}}`, missingMeta("protocolVersion")},
 	{"a version without its prefix is none", `{"jsonrpc":"2.0","id":1,"method":"x","params":{"_meta":{"protocolVersion":"2026-07-28"}}}`, missingMeta("protocolVersion")},

@@ -59,10 +59,8 @@ var logLevels = []string{"debug", "info", "notice", "warning", "error", "critica
 func (m *message) checkMeta() *Error {
 	switch params, meta, version := m.at(slotParams), m.at(slotMeta), m.at(slotVersion); {
 	case string(version) == `"`+ProtocolVersion+`"`: // in params and _meta that are objects
-	case params != nil && !isObject(params):
-		return &Error{CodeInvalidParams, "Invalid params: params must be an object", supported}
-	case meta != nil && !isObject(meta):
-		return &Error{CodeInvalidParams, "Invalid params: _meta must be an object", supported}
+	case params != nil && !isObject(params) || meta != nil && !isObject(meta):
+		return &Error{CodeInvalidParams, "Invalid params: params and its _meta must be objects", supported}
 	case version == nil && string(m.method()) == "initialize":
 		return &Error{CodeInvalidParams, missingField + MetaProtocolVersion + noHandshake, supported}
 	case version == nil:

@@ -5,6 +5,7 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,15 +22,20 @@ import (
 // A Tool is what tools/list says of a tool: server/tools, heading Tool. What is given as raw JSON comes out of tools/list
 // without white space and otherwise as it went in.
 type Tool struct {
-	Name         string          // 1 to 128 of A-Z a-z 0-9 _ - .
-	Title        string          // for people; optional
-	Description  string          // for the model
-	InputSchema  json.RawMessage // has "type":"object"; default: no arguments
-	OutputSchema json.RawMessage // of Result.StructuredContent; or nil
-	Annotations  json.RawMessage // an object, or nil
-	Icons        json.RawMessage // an array, or nil
-	Meta         json.RawMessage // an object, or nil
+	Name         string          `json:"name"`                   // 1 to 128 of A-Z a-z 0-9 _ - .
+	Title        string          `json:"title,omitempty"`        // for people
+	Description  string          `json:"description,omitempty"`  // for the model
+	InputSchema  json.RawMessage `json:"inputSchema"`            // has "type":"object"; default: no arguments
+	OutputSchema json.RawMessage `json:"outputSchema,omitempty"` // of Result.StructuredContent
+	Annotations  json.RawMessage `json:"annotations,omitempty"`  // an object
+	Icons        json.RawMessage `json:"icons,omitempty"`        // an array
+	Meta         json.RawMessage `json:"_meta,omitempty"`        // an object
 }
+
+// toolSchema is what a tool has to be; of its name, what is a SHOULD of server/tools, heading Tool Names, is the rule here.
+var toolSchema = lazySchema(`{"properties":{"name":{"pattern":"^[A-Za-z0-9_.-]{1,128}$"},
+	"inputSchema":{"type":"object","required":["type"],"properties":{"type":{"const":"object"}}},
+	"outputSchema":{"type":"object"},"annotations":{"type":"object"},"icons":{"type":"array"},"_meta":{"type":"object"}}}`)
 
 // A Handler runs a tool. What it returns is the answer: a result; an [*Error], which becomes a JSON-RPC error; an
 // [*InputRequired], which asks the client for input; any other error becomes a result with isError and the error's text, for
@@ -55,13 +61,13 @@ type Call struct {
 // Argument gives the value of one argument as the client wrote it, or nil where it is left out.
 func (c *Call) Argument(name string) json.RawMessage { return memberOf(c.Arguments, name) }
 
-// A Result is what a tool says: server/tools, heading Tool Result. Raw JSON in it has to be JSON, and of its kind. Bytes
-// that are not UTF-8 leave as U+FFFD.
+// A Result is what a tool says: server/tools, heading Tool Result. Raw JSON in it has to be JSON, and of its kind. Structured
+// content without any other has its JSON added as a text. Bytes that are not UTF-8 leave as U+FFFD.
 type Result struct {
 	Text              string          // unless empty, a text before the content
-	RawText           json.RawMessage // the same as a JSON string, which may hold what Go's cannot, and leaves as it is
+	RawText           json.RawMessage // or that text as a JSON string, which may hold what Go's cannot, and leaves as it is
 	Content           []Content
-	StructuredContent json.RawMessage // fits the output schema; null is a value, nil is none; alone, a text is added to it
+	StructuredContent any // for encoding/json, or a json.RawMessage; it fits the output schema; nil is none, a raw null is one
 	IsError           bool
 	Meta              json.RawMessage // an object, or nil
 }
@@ -72,7 +78,7 @@ func Text(text string) *Result { return &Result{Text: text} }
 // Structured returns a result with v as its structured content.
 func Structured(v any) (*Result, error) {
 	raw, err := json.Marshal(v)
-	return &Result{StructuredContent: raw}, err
+	return &Result{StructuredContent: json.RawMessage(raw)}, err
 }
 
 // A Content is one item of a result, by the names of its members: {"type": "image", "data": pixels, "mimeType": "image/png"}.
@@ -115,43 +121,27 @@ func (s *Server) AddTool(t Tool, handler Handler) (err error) {
 	if len(t.InputSchema) == 0 {
 		t.InputSchema = json.RawMessage(noArguments)
 	}
-	added := &tool{name: t.Name, handler: handler}
-	switch added.input, err = CompileSchema(t.InputSchema); {
-	case !isToolName(t.Name):
-		return errors.New("a name is 1 to 128 of A-Z a-z 0-9 _ - .")
-	case handler == nil:
-		return errors.New("there is no handler")
-	case err != nil:
-		return fmt.Errorf("input schema: %w", err)
-	case !added.input.objectRoot():
-		return errors.New(`input schema: "type":"object" is missing at the root`)
+	added, e := &tool{name: t.Name, handler: handler}, encoder{}
+	if e.value(t, toolSchema()); e.err != nil || handler == nil {
+		return cmp.Or(e.err, errors.New("there is no handler"))
 	}
-	added.properties = propertyNames(t.InputSchema)
+	if added.input, err = CompileSchema(t.InputSchema); err != nil {
+		return fmt.Errorf("input schema: %w", err)
+	}
 	if len(t.OutputSchema) > 0 {
 		if added.output, err = CompileSchema(t.OutputSchema); err != nil {
 			return fmt.Errorf("output schema: %w", err)
 		}
 	}
-	e := encoder{buf: []byte{'{'}}
-	e.text("name", t.Name)
-	e.option("title", t.Title)
-	e.option("description", t.Description)
-	e.raw("inputSchema", t.InputSchema, isObject)
-	e.raw("outputSchema", t.OutputSchema, isObject)
-	e.raw("annotations", t.Annotations, isObject)
-	e.raw("icons", t.Icons, isArray)
-	e.raw("_meta", t.Meta, isObject)
-	added.json = string(e.buf) + "}"
+	added.json, added.properties = string(e.buf), propertyNames(t.InputSchema)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.tools[t.Name] != nil {
-		e.fail(errors.New("the name is taken"))
+		return errors.New("the name is taken")
 	}
-	if e.err == nil {
-		s.tools[t.Name] = added
-		s.changed()
-	}
-	return e.err
+	s.tools[t.Name] = added
+	s.changed()
+	return nil
 }
 
 // RemoveTool takes a tool away and reports whether it was there. Calls of it that run go on.
@@ -173,12 +163,6 @@ func propertyNames(schema []byte) (names []string) {
 		}
 	}
 	return names
-}
-
-// isToolName knows the names of server/tools, heading Tool Names; what is a SHOULD there is the rule here.
-func isToolName(name string) bool {
-	const signs = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-."
-	return 1 <= len(name) && len(name) <= 128 && strings.Trim(name, signs) == ""
 }
 
 // Typed makes a handler of a function that takes its arguments as a Go value, decoded by encoding/json. That package pays no
@@ -224,15 +208,13 @@ func exactly(object []byte, names []string) []byte {
 // listTools answers tools/list: server/tools, heading Listing Tools, and server/utilities/pagination. The first page is made
 // once for all who ask. A cursor names the last tool on a page: it needs no memory and also works when that tool is gone.
 func (s *Server) listTools(m *message) ([]byte, *Error) {
-	after, cursor := "", m.at(slotCursor)
-	if cursor != nil {
-		ok := isText(cursor)
-		if ok {
-			after, ok = strings.CutPrefix(unquote(cursor), cursorPrefix)
-		}
-		if !ok || !isToolName(after) {
-			return nil, &Error{Code: CodeInvalidParams, Message: "Invalid params: cursor is not one that this server gave"}
-		}
+	cursor := m.at(slotCursor)
+	after, ok := "", cursor == nil
+	if isText(cursor) {
+		after, ok = strings.CutPrefix(unquote(cursor), cursorPrefix)
+	}
+	if !ok {
+		return nil, &Error{Code: CodeInvalidParams, Message: "Invalid params: cursor is not one that this server gave"}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -240,21 +222,15 @@ func (s *Server) listTools(m *message) ([]byte, *Error) {
 		return s.list, nil
 	}
 	names := slices.Sorted(maps.Keys(s.tools))
-	from, found := slices.BinarySearch(names, after)
-	if found {
-		from++
-	}
-	to := len(names)
-	if s.options.PageSize > 0 {
-		to = min(to, from+s.options.PageSize)
-	}
+	from, _ := slices.BinarySearch(names, after+"\x00") // the least text above it
+	names = names[from:]
+	page := names[:min(len(names), s.options.PageSize)]
 	e := encoder{buf: []byte(`{"resultType":"complete","tools":[`)}
-	for _, name := range names[from:to] {
+	for _, name := range page {
 		e.item(s.tools[name].json)
 	}
-	e.close(']')
-	if to < len(names) {
-		e.text("nextCursor", cursorPrefix+names[to-1])
+	if e.close(']'); len(page) < len(names) {
+		e.text("nextCursor", cursorPrefix+page[len(page)-1])
 	}
 	list := s.endCached(&e)
 	if cursor == nil {
@@ -285,26 +261,21 @@ func (s *Server) openCall(m *message) (*task, *Error) {
 	if tool == nil {
 		return nil, &Error{Code: CodeInvalidParams, Message: "Unknown tool: " + clientText(name)}
 	}
-	t := &task{call: Call{server: s, tool: tool}}
+	t := &task{call: Call{Name: tool.name, server: s, tool: tool}}
 	t.fill(m)
 	return t, nil
 }
 
 // fill gives a task what it takes from its request. It is called again where the request moves.
 func (t *task) fill(m *message) {
-	t.id = m.at(slotID)
-	if t.call.tool == nil {
-		return
+	c := &t.call
+	t.id, t.wantsProgress = m.at(slotID), m.at(slotProgressToken) != nil
+	c.Arguments, c.inputResponses, c.Meta = m.at(slotArguments), m.at(slotInputResponses), Meta{m.capabilities, m.at(slotMeta)}
+	if c.Arguments == nil {
+		c.Arguments = json.RawMessage("{}")
 	}
-	t.call.Name = t.call.tool.name
-	if t.call.Arguments = m.at(slotArguments); t.call.Arguments == nil {
-		t.call.Arguments = json.RawMessage("{}")
-	}
-	t.call.Meta = Meta{m.capabilities, m.at(slotMeta)}
-	t.wantsProgress = m.at(slotProgressToken) != nil
-	t.call.inputResponses = m.at(slotInputResponses)
 	if state := m.at(slotRequestState); state != nil {
-		t.call.RequestState = unquote(state)
+		c.RequestState = unquote(state)
 	}
 }
 
@@ -359,16 +330,14 @@ func (s *Server) runTool(ctx context.Context, t *task, e *encoder) (failure *Err
 	return failure
 }
 
-// codes are those of the reserved range that have a meaning here: basic/index, heading Error Codes.
-var codes = []int{CodeParseError, CodeInvalidRequest, CodeMethodNotFound, CodeInvalidParams, CodeInternalError,
-	CodeMissingRequiredClientCapability, CodeUnsupportedProtocolVersion}
-
 // failed writes the result for a handler's error, or returns it where it is one that the client gets as an error.
 func (e *encoder) failed(s *Server, err error, declared Capability) (failure *Error) {
 	var question *InputRequired
 	switch {
 	case errors.As(err, &failure):
-		reserved := -32768 <= failure.Code && failure.Code <= -32000 && !slices.Contains(codes, failure.Code)
+		defined := slices.Contains([]int{CodeParseError, CodeInvalidRequest, CodeMethodNotFound, CodeInvalidParams, CodeInternalError,
+			CodeMissingRequiredClientCapability, CodeUnsupportedProtocolVersion}, failure.Code) // basic/index, heading Error Codes
+		reserved := -32768 <= failure.Code && failure.Code <= -32000 && !defined
 		if data := mendUTF8(failure.Data); reserved || data != nil && checkJSON(data) != nil {
 			e.fail(fmt.Errorf("an error with a reserved code, or with data that is not JSON: %w", err))
 		}
@@ -410,50 +379,48 @@ func (s *Server) internalError(t *task, err error) *Error {
 
 // result writes the members of a CallToolResult: server/tools, headings Tool Result and Output Schema.
 func (e *encoder) result(s *Server, r *Result, output *Schema) {
-	if r == nil {
+	switch {
+	case r == nil:
 		e.fail(errors.New("neither a result nor an error"))
 		return
+	case r.IsError:
+		output = nil // a failure need not fit
+	case output != nil && r.StructuredContent == nil:
+		e.fail(errors.New("no structured content, though the tool has an output schema"))
+		return
 	}
-	text, structured := r.Text, mendUTF8(r.StructuredContent)
-	if len(structured) > 0 {
-		if err := checkJSON(structured); err != nil {
-			e.fail(fmt.Errorf("structuredContent: %w", err))
+	text, structured := r.Text, encoder{}
+	if r.StructuredContent != nil {
+		if structured.value(r.StructuredContent, cmp.Or(output, anySchema())); structured.err != nil {
+			e.fail(fmt.Errorf("structured content: %w", structured.err))
 			return
 		}
-		structured = appendCompact(nil, structured)
 		if text == "" && r.RawText == nil && len(r.Content) == 0 {
-			text = string(structured)
+			text = string(structured.buf)
 		}
 	}
 	e.buf = append(e.buf, `"resultType":"complete","content":[`...)
-	if text != "" {
+	if text != "" || r.RawText != nil {
 		e.item(`{"type":"text"`)
-		e.text("text", text)
-		e.close('}')
-	}
-	if r.RawText != nil {
-		e.item(`{"type":"text"`)
-		e.token("text", r.RawText)
+		if r.RawText != nil {
+			e.token("text", r.RawText)
+		} else {
+			e.text("text", text)
+		}
 		e.close('}')
 	}
 	for _, c := range r.Content {
-		e.content(c)
+		e.item("")
+		e.value(c, contentSchema())
 	}
-	e.close(']')
-	if len(structured) > 0 {
-		e.json("structuredContent", structured)
+	if e.close(']'); structured.buf != nil {
+		e.json("structuredContent", structured.buf)
 	}
 	e.boolean("isError", r.IsError)
 	e.meta(s, r.Meta)
-	if output == nil || r.IsError || e.err != nil {
-		return
-	}
-	if len(structured) == 0 {
-		e.fail(errors.New("no structured content, though the tool has an output schema"))
-	} else if problems := output.validate(structured); problems != nil {
-		e.fail(fmt.Errorf("structured content that does not fit the output schema:\n%w", problems))
-	}
 }
+
+var anySchema = lazySchema("true")
 
 // token writes a JSON string that comes from a tool. Where it is something else raw says so, or mends it.
 func (e *encoder) token(name string, text []byte) {
@@ -466,20 +433,19 @@ func (e *encoder) token(name string, text []byte) {
 	e.buf = appendSeparators(e.buf, text)
 }
 
-// content writes an item of a result, if it is one.
-func (e *encoder) content(c Content) {
+// value writes a Go value by way of encoding/json, if it fits a schema.
+func (e *encoder) value(v any, schema *Schema) {
 	var text bytes.Buffer
 	to := json.NewEncoder(&text)
 	to.SetEscapeHTML(false)
-	err := to.Encode(c)
+	err := to.Encode(v)
 	data := mendUTF8(text.Bytes())
 	if err == nil {
-		err = contentSchema().Validate(data)
+		err = schema.Validate(data)
 	}
 	if err != nil {
-		e.fail(fmt.Errorf("content of no kind: %w", err))
+		e.fail(err)
 		return
 	}
-	e.item("")
 	e.buf = appendCompact(e.buf, data)
 }
