@@ -152,9 +152,7 @@ func (s *Server) endCached(e *encoder) []byte {
 const slotJSONRPC, slotID, slotMethod, slotParams, slotResult, slotError = 0, 1, 2, 3, 4, 5
 const slotMeta, slotName, slotArguments, slotCursor, slotInputResponses, slotRequestState = 6, 7, 8, 9, 10, 11
 const slotNotifications, slotRequestID, slotReason = 12, 13, 14 // of params, as those before
-const slotVersion, slotProgressToken, slotLogLevel, slotClientInfo, slotClientName, slotClientVersion = 15, 16, 17, 18, 19, 20
-const slotCapabilities, slotElicitation, slotForm, slotURL, slotSampling, slotSamplingTools = 21, 22, 23, 24, 25, 26
-const slotSamplingContext, slotRoots, slotExperimental, slotExtensions, slots = 27, 28, 29, 30, 31
+const slotVersion, slotCapabilities, slotProgressToken, slots = 15, 16, 17, 18
 
 // messageFields are the members that go there; all others are ignored, as the schema says.
 var messageFields = []field{
@@ -164,13 +162,7 @@ var messageFields = []field{
 		{"inputResponses", slotInputResponses, nil}, {"requestState", slotRequestState, nil},
 		{"notifications", slotNotifications, nil}, {"requestId", slotRequestID, nil},
 		{"_meta", slotMeta, []field{
-			{MetaProtocolVersion, slotVersion, nil}, {"progressToken", slotProgressToken, nil}, {MetaLogLevel, slotLogLevel, nil},
-			{MetaClientInfo, slotClientInfo, []field{{"name", slotClientName, nil}, {"version", slotClientVersion, nil}}},
-			{MetaClientCapabilities, slotCapabilities, []field{
-				{"elicitation", slotElicitation, []field{{"form", slotForm, nil}, {"url", slotURL, nil}}},
-				{"sampling", slotSampling, []field{{"tools", slotSamplingTools, nil}, {"context", slotSamplingContext, nil}}},
-				{"roots", slotRoots, nil}, {"experimental", slotExperimental, nil}, {"extensions", slotExtensions, nil},
-			}},
+			{MetaProtocolVersion, slotVersion, nil}, {MetaClientCapabilities, slotCapabilities, nil}, {"progressToken", slotProgressToken, nil},
 		}},
 	}},
 }
@@ -180,7 +172,8 @@ type message struct {
 	scanner
 	line         []byte
 	place        [slots]span
-	capabilities Capability // of the client, those that a question can need; see checkMeta
+	good         []byte     // the last _meta that was found good, see checkMeta
+	capabilities Capability // that the client declares in it
 }
 
 // at gives the value in a slot, as written; nil where the message has none.

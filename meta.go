@@ -4,10 +4,11 @@
 package mcp
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
+	"strings"
 )
 
 // The keys of _meta that the specification reserves and this package uses.
@@ -41,69 +42,64 @@ var supported = json.RawMessage(`{"supported":["` + ProtocolVersion + `"]}`)
 // noHandshake follows the message of each error that initialize gets: it may be all that a user of an older client sees.
 const noHandshake = " (this server speaks MCP " + ProtocolVersion + ", which has no initialize handshake)"
 
-// capabilities are the members of clientCapabilities that have slots, from slotElicitation on. An elicitation object that
-// names no mode is form mode alone: client/elicitation, heading Capabilities.
-var capabilities = [...]struct {
-	name     string
-	declares Capability
-}{
-	{"elicitation", ElicitationForm}, {"elicitation.form", ElicitationForm}, {"elicitation.url", ElicitationURL}, {"sampling", Sampling},
-	{"sampling.tools", SamplingTools}, {"sampling.context", 0}, {"roots", Roots}, {"experimental", 0}, {"extensions", 0},
-}
-
-// logLevels are those of server/utilities/logging.
-var logLevels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
+// metaSchema is what _meta has to be beside the version: basic/index, heading _meta; the schema's ClientCapabilities.
+var metaSchema = lazySchema(`{"required":["` + MetaClientCapabilities + `"],"properties":{
+	"` + MetaClientCapabilities + `":{"type":"object","properties":{
+		"elicitation":{"type":"object","properties":{"form":{"type":"object"},"url":{"type":"object"}}},
+		"sampling":{"type":"object","properties":{"tools":{"type":"object"},"context":{"type":"object"}}},
+		"roots":{"type":"object"},"experimental":{"type":"object"},"extensions":{"type":"object"}}},
+	"` + MetaClientInfo + `":{"type":"object","required":["name","version"],"properties":{"name":{"type":"string"},"version":{"type":"string"}}},
+	"progressToken":{"type":["string","integer"]},
+	"` + MetaLogLevel + `":{"enum":["debug","info","notice","warning","error","critical","alert","emergency"]}}}`)
 
 // checkMeta holds a request against basic/index, heading _meta: a required field that is missing or malformed is -32602,
-// a version that is not ours -32022, and that before the rest, which is a matter of the version.
+// a version that is not ours -32022, and that before the rest, which is a matter of the version. Most clients send the same
+// _meta each time: what was good once is not looked at again.
 func (m *message) checkMeta() *Error {
-	switch params, meta, version := m.at(slotParams), m.at(slotMeta), m.at(slotVersion); {
-	case string(version) == `"`+ProtocolVersion+`"`: // in params and _meta that are objects
+	params, meta, version := m.at(slotParams), m.at(slotMeta), m.at(slotVersion)
+	switch {
+	case meta != nil && bytes.Equal(meta, m.good):
+		return nil
 	case params != nil && !isObject(params) || meta != nil && !isObject(meta):
 		return &Error{CodeInvalidParams, "Invalid params: params and its _meta must be objects", supported}
 	case version == nil && string(m.method()) == "initialize":
-		return &Error{CodeInvalidParams, missingField + MetaProtocolVersion + noHandshake, supported}
+		return &Error{CodeInvalidParams, "Missing required _meta field: " + MetaProtocolVersion + noHandshake, supported}
 	case version == nil:
-		return &Error{CodeInvalidParams, missingField + MetaProtocolVersion, supported}
+		return &Error{CodeInvalidParams, "Missing required _meta field: " + MetaProtocolVersion, supported}
 	case !isText(version):
-		return invalidMeta(MetaProtocolVersion, "a string")
+		return &Error{CodeInvalidParams, "Invalid _meta field: " + MetaProtocolVersion + ": expected a string", supported}
 	case !textIs(version, ProtocolVersion):
 		data := fmt.Appendf(nil, `{"supported":["%s"],"requested":%s}`, ProtocolVersion, appendClientText(nil, version))
 		return &Error{CodeUnsupportedProtocolVersion, "Unsupported protocol version", data}
+	case m.at(slotCapabilities) == nil:
+		return &Error{CodeInvalidParams, "Missing required _meta field: " + MetaClientCapabilities, supported}
 	}
-	m.capabilities = 0
-	switch declared := m.at(slotCapabilities); {
-	case declared == nil:
-		return &Error{CodeInvalidParams, missingField + MetaClientCapabilities, supported}
-	case !isObject(declared):
-		return invalidMeta(MetaClientCapabilities, "an object")
-	case len(declared) > len("{}"):
-		for i, c := range capabilities {
-			if value := m.at(slotElicitation + i); value != nil && !isObject(value) {
-				return invalidMeta(MetaClientCapabilities+" "+c.name, "an object")
-			} else if value != nil {
-				m.capabilities |= c.declares
-			}
-		}
-		if m.at(slotURL) != nil && m.at(slotForm) == nil {
-			m.capabilities &^= ElicitationForm
-		}
+	if problems := metaSchema().validate(meta); problems != nil {
+		p := problems.Problems[0]
+		text := fmt.Sprintf("Invalid _meta field: %s: %s", strings.ReplaceAll(p.Pointer[1:], "~1", "/"), p.Message)
+		return &Error{CodeInvalidParams, text, supported}
 	}
-	switch info, token, level := m.at(slotClientInfo), m.at(slotProgressToken), m.at(slotLogLevel); {
-	case info != nil && !(isText(m.at(slotClientName)) && isText(m.at(slotClientVersion))):
-		return invalidMeta(MetaClientInfo, "an object with strings name and version")
-	case token != nil && !isID(token):
-		return invalidMeta("progressToken", "a string or an integer")
-	case level != nil && !(isText(level) && slices.Contains(logLevels, unquote(level))):
-		return invalidMeta(MetaLogLevel, "one of the eight log levels")
+	if m.good = m.good[:0]; len(meta) <= maxKept {
+		m.good = append(m.good, meta...)
 	}
+	m.capabilities = capabilitiesOf(m.at(slotCapabilities))
 	return nil
 }
 
-const missingField = "Missing required _meta field: "
-
-func invalidMeta(key, want string) *Error {
-	return &Error{CodeInvalidParams, fmt.Sprintf("Invalid _meta field: %s must be %s", key, want), supported}
+// capabilitiesOf reads clientCapabilities. An elicitation object without a mode is form mode alone: client/elicitation,
+// heading Capabilities.
+func capabilitiesOf(declared []byte) (c Capability) {
+	elicitation, sampling := memberOf(declared, "elicitation"), memberOf(declared, "sampling")
+	for i, member := range [...][]byte{memberOf(elicitation, "form"), memberOf(elicitation, "url"), sampling,
+		memberOf(sampling, "tools"), memberOf(declared, "roots")} {
+		if member != nil {
+			c |= 1 << i
+		}
+	}
+	if elicitation != nil && c&ElicitationURL == 0 {
+		c |= ElicitationForm
+	}
+	return c
 }
 
 // meta writes the _meta of a result: its own members, and who made it (basic/index, per-response protocol fields).
