@@ -50,7 +50,6 @@ import (
 	"log"
 	"math"
 	"os"
-	"strconv"
 	"sync"
 	"time"
 )
@@ -142,8 +141,7 @@ func (s *Server) endCached(e *encoder) []byte {
 	if s.options.Private {
 		scope = "private"
 	}
-	e.json("ttlMs", strconv.AppendInt(nil, s.options.TTL.Milliseconds(), 10))
-	e.text("cacheScope", scope)
+	e.item(fmt.Sprintf(`"ttlMs":%d,"cacheScope":"%s"`, s.options.TTL.Milliseconds(), scope))
 	e.meta(s, nil)
 	return append(e.buf, '}')
 }

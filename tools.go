@@ -38,10 +38,9 @@ var toolSchema = lazySchema(`{"properties":{"name":{"pattern":"^[A-Za-z0-9_.-]{1
 	"outputSchema":{"type":"object"},"annotations":{"type":"object"},"icons":{"type":"array"},"_meta":{"type":"object"}}}`)
 
 // A Handler runs a tool. What it returns is the answer: a result; an [*Error], which becomes a JSON-RPC error; an
-// [*InputRequired], which asks the client for input; any other error becomes a result with isError and the error's text, for
-// the model to read. A handler should return soon after ctx ends: the client has cancelled the call or is gone. One that
-// panics, or breaks the rules of [Result], answers with an internal error, and the details go to the log. Handlers run side
-// by side, also with themselves.
+// [*InputRequired], which asks the client for input; any other error becomes a result with isError and its text, for the model
+// to read. It should return soon after ctx ends: the client has cancelled the call or is gone. One that panics, or breaks the
+// rules of [Result], answers with an internal error, and the details go to the log. Handlers run side by side.
 type Handler func(ctx context.Context, call *Call) (*Result, error)
 
 // A Call is one tools/call. Its methods are safe for concurrent use. The raw JSON in it may go into the handler's result,
@@ -90,10 +89,9 @@ type Content map[string]any
 var contentSchema = lazySchema(`{"type":"object","required":["type"],"properties":{"annotations":{"type":"object"},"_meta":{"type":"object"}},"oneOf":[
 	{"required":["text"],"properties":{"type":{"const":"text"},"text":{"type":"string"}}},
 	{"required":["data","mimeType"],"properties":{"type":{"enum":["image","audio"]},"data":{"type":"string"},"mimeType":{"type":"string"}}},
-	{"required":["uri","name"],"properties":{"type":{"const":"resource_link"},"uri":{"type":"string"},"name":{"type":"string"},
-		"title":{"type":"string"},"description":{"type":"string"},"mimeType":{"type":"string"},"size":{"type":"integer"},"icons":{"type":"array"}}},
+	{"required":["uri","name"],"properties":{"type":{"const":"resource_link"},"uri":{"type":"string"},"name":{"type":"string"},"size":{"type":"integer"}}},
 	{"required":["resource"],"properties":{"type":{"const":"resource"},"resource":{"type":"object","required":["uri"],
-		"properties":{"uri":{"type":"string"},"mimeType":{"type":"string"},"text":{"type":"string"},"blob":{"type":"string"},"_meta":{"type":"object"}},
+		"properties":{"uri":{"type":"string"},"text":{"type":"string"},"blob":{"type":"string"}},
 		"oneOf":[{"required":["text"]},{"required":["blob"]}]}}}]}`)
 
 // A tool is one that has been registered.
@@ -175,20 +173,15 @@ func Typed[In any](f func(ctx context.Context, call *Call, in In) (*Result, erro
 		if json.Unmarshal(arguments, &in) != nil { // maybe for an integer that is written 3.0
 			in = *new(In)
 			if err := json.Unmarshal(appendPlainIntegers(nil, arguments), &in); err != nil {
-				return nil, unfit(err)
+				if wrong := new(json.UnmarshalTypeError); errors.As(err, &wrong) { // its own text may have all of the value
+					place := strings.ReplaceAll(wrong.Field, ".", "/")
+					err = fmt.Errorf("/%s: %s does not fit into a Go %v", clip(place), clip(wrong.Value), wrong.Type)
+				}
+				return nil, fmt.Errorf("Invalid arguments:\n%w", err)
 			}
 		}
 		return f(ctx, call, in)
 	}
-}
-
-// unfit words an error of encoding/json, whose own text may have all of the value.
-func unfit(err error) error {
-	if wrong := new(json.UnmarshalTypeError); errors.As(err, &wrong) {
-		place := strings.ReplaceAll(wrong.Field, ".", "/")
-		return fmt.Errorf("Invalid arguments:\n/%s: %s does not fit into a Go %v", clip(place), clip(wrong.Value), wrong.Type)
-	}
-	return fmt.Errorf("Invalid arguments:\n%w", err)
 }
 
 // exactly leaves out the members of an object that are not among these names, but would be in another case.
@@ -244,15 +237,9 @@ const cursorPrefix = "after "
 // openCall checks the params of tools/call and finds the tool: server/tools, heading Error Handling, protocol errors.
 func (s *Server) openCall(m *message) (*task, *Error) {
 	name, arguments, responses, state := m.at(slotName), m.at(slotArguments), m.at(slotInputResponses), m.at(slotRequestState)
-	switch {
-	case !isText(name):
-		return nil, &Error{Code: CodeInvalidParams, Message: "Invalid params: name must be a string"}
-	case arguments != nil && !isObject(arguments):
-		return nil, &Error{Code: CodeInvalidParams, Message: "Invalid params: arguments must be an object"}
-	case responses != nil && !isObject(responses):
-		return nil, &Error{Code: CodeInvalidParams, Message: "Invalid params: inputResponses must be an object"}
-	case state != nil && !isText(state):
-		return nil, &Error{Code: CodeInvalidParams, Message: "Invalid params: requestState must be a string"}
+	if !isText(name) || arguments != nil && !isObject(arguments) || responses != nil && !isObject(responses) || state != nil && !isText(state) {
+		const text = "Invalid params: name and requestState must be strings, arguments and inputResponses objects"
+		return nil, &Error{Code: CodeInvalidParams, Message: text}
 	}
 	var room [128]byte // a tool's name has no more
 	s.mu.RLock()
@@ -300,17 +287,17 @@ func (s *Server) perform(ctx context.Context, t *task, finish func(t *task, resp
 			s.internalError(t, fmt.Errorf("did not return: %v\n%s", recover(), debug.Stack()))
 		}
 	}()
-	if t.call.tool != nil {
-		failure = s.runTool(ctx, t, e)
-	} else {
-		s.listen(ctx, t, e)
-		failure = nil
-	}
+	failure = s.runTask(ctx, t, e)
 	returned = true
 }
 
-// runTool checks the arguments, calls the handler, and writes the response; an error is left to the caller to write.
-func (s *Server) runTool(ctx context.Context, t *task, e *encoder) (failure *Error) {
+// runTask runs a subscription, or checks the arguments, calls the handler, and writes the response; an error is left to the
+// caller to write.
+func (s *Server) runTask(ctx context.Context, t *task, e *encoder) (failure *Error) {
+	if t.call.tool == nil {
+		s.listen(ctx, t, e)
+		return nil
+	}
 	var result *Result
 	var err error
 	if problems := t.call.tool.input.validate(t.call.Arguments); problems != nil {

@@ -432,7 +432,7 @@ func TestResults(t *testing.T) {
 		{rule: "content with _meta that is no object", result: &Result{Content: []Content{{"type": "text", "text": "a", "_meta": raw(`null`)}}}, wire: internal, log: "/_meta"},
 		{rule: "content with a duplicate", result: &Result{Content: []Content{{"type": "text", "text": "a", "_meta": raw(`{"a":1,"a":1}`)}}}, wire: internal, log: "a member name twice"},
 		{rule: "an image without data", result: &Result{Content: []Content{{"type": "image", "data": []byte(nil), "mimeType": "image/png"}}}, wire: internal, log: "/data: expected a string, got null"},
-		{rule: "icons that are no array", result: &Result{Content: []Content{{"type": "resource_link", "uri": "a", "name": "a", "icons": "a"}}}, wire: internal, log: "/icons: expected an array"},
+		{rule: "annotations of a link that are no object", result: &Result{Content: []Content{{"type": "resource_link", "uri": "a", "name": "a", "annotations": raw(`[]`)}}}, wire: internal, log: "/annotations: expected an object"},
 		{rule: "a size that is no integer", result: &Result{Content: []Content{{"type": "resource_link", "uri": "a", "name": "a", "size": 1.5}}}, wire: internal, log: "/size: expected an integer"},
 		{rule: "a resource that is text and bytes", result: &Result{Content: []Content{{"type": "resource", "resource": Content{"uri": "a", "text": "", "blob": ""}}}}, wire: internal, log: "/resource: fits"},
 	} {
