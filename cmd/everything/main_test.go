@@ -52,7 +52,7 @@ var calls = []struct {
 			`"description":"A report that does not exist.","mimeType":"text/plain","name":"report.txt","size":1024,"title":"The report","type":"resource_link",` +
 			`"uri":"https://example.com/report.txt"}]…`},
 	{"several contents keep their order", "test_multiple_content_types", ``, ``,
-		`…{"type":"text",…},{"type":"image",…},{"type":"resource","resource":{"uri":"test://pixel.png","mimeType":"image/png","blob":"iVBOR…`},
+		`…"type":"text"},{…"type":"image"},{"resource":{"blob":"iVBOR…","mimeType":"image/png","uri":"test://pixel.png"},"type":"resource"}…`},
 	{"a failure is a result", "test_error_handling", ``, ``,
 		`…"result":{…"content":[{"type":"text","text":"this tool fails on purpose"}],"isError":true,…`},
 
