@@ -129,7 +129,8 @@ func NewServer(info Implementation, options Options) *Server {
 	e.option("description", info.Description)
 	e.option("websiteUrl", info.WebsiteURL)
 	s.serverInfo = string(e.buf) + "}"
-	e.buf = []byte(`{"resultType":"complete","supportedVersions":["` + ProtocolVersion + `"],"capabilities":{"tools":{"listChanged":true}}`)
+	e.buf = []byte(`{"resultType":"complete","supportedVersions":["` + ProtocolVersion + `"],` +
+		`"capabilities":{"tools":{"listChanged":true}}`)
 	e.option("instructions", options.Instructions)
 	s.discover = s.endCached(&e)
 	return s
@@ -154,13 +155,14 @@ const slotVersion, slotCapabilities, slotProgressToken, slots = 15, 16, 17, 18
 
 // messageFields are the members that go there; all others are ignored, as the schema says.
 var messageFields = []field{
-	{"jsonrpc", slotJSONRPC, nil}, {"id", slotID, nil}, {"method", slotMethod, nil}, {"result", slotResult, nil}, {"error", slotError, nil},
-	{"params", slotParams, []field{
+	{"jsonrpc", slotJSONRPC, nil}, {"id", slotID, nil}, {"method", slotMethod, nil},
+	{"result", slotResult, nil}, {"error", slotError, nil}, {"params", slotParams, []field{
 		{"name", slotName, nil}, {"arguments", slotArguments, nil}, {"cursor", slotCursor, nil}, {"reason", slotReason, nil},
 		{"inputResponses", slotInputResponses, nil}, {"requestState", slotRequestState, nil},
 		{"notifications", slotNotifications, nil}, {"requestId", slotRequestID, nil},
 		{"_meta", slotMeta, []field{
-			{MetaProtocolVersion, slotVersion, nil}, {MetaClientCapabilities, slotCapabilities, nil}, {"progressToken", slotProgressToken, nil},
+			{MetaProtocolVersion, slotVersion, nil}, {MetaClientCapabilities, slotCapabilities, nil},
+			{"progressToken", slotProgressToken, nil},
 		}},
 	}},
 }

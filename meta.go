@@ -48,7 +48,8 @@ var metaSchema = lazySchema(`{"required":["` + MetaClientCapabilities + `"],"pro
 		"elicitation":{"type":"object","properties":{"form":{"type":"object"},"url":{"type":"object"}}},
 		"sampling":{"type":"object","properties":{"tools":{"type":"object"},"context":{"type":"object"}}},
 		"roots":{"type":"object"},"experimental":{"type":"object"},"extensions":{"type":"object"}}},
-	"` + MetaClientInfo + `":{"type":"object","required":["name","version"],"properties":{"name":{"type":"string"},"version":{"type":"string"}}},
+	"` + MetaClientInfo + `":{"type":"object","required":["name","version"],
+		"properties":{"name":{"type":"string"},"version":{"type":"string"}}},
 	"progressToken":{"type":["string","integer"]},
 	"` + MetaLogLevel + `":{"enum":["debug","info","notice","warning","error","critical","alert","emergency"]}}}`)
 

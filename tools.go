@@ -86,13 +86,14 @@ func Structured(v any) (*Result, error) {
 type Content map[string]any
 
 // contentSchema has the five kinds of content: server/tools, heading Tool Result.
-var contentSchema = lazySchema(`{"type":"object","required":["type"],"properties":{"annotations":{"type":"object"},"_meta":{"type":"object"}},"oneOf":[
-	{"required":["text"],"properties":{"type":{"const":"text"},"text":{"type":"string"}}},
-	{"required":["data","mimeType"],"properties":{"type":{"enum":["image","audio"]},"data":{"type":"string"},"mimeType":{"type":"string"}}},
-	{"required":["uri","name"],"properties":{"type":{"const":"resource_link"},"uri":{"type":"string"},"name":{"type":"string"},"size":{"type":"integer"}}},
-	{"required":["resource"],"properties":{"type":{"const":"resource"},"resource":{"type":"object","required":["uri"],
-		"properties":{"uri":{"type":"string"},"text":{"type":"string"},"blob":{"type":"string"}},
-		"oneOf":[{"required":["text"]},{"required":["blob"]}]}}}]}`)
+var contentSchema = lazySchema(`{"type":"object","required":["type"],"properties":{"text":{"type":"string"},"data":{"type":"string"},
+	"mimeType":{"type":"string"},"uri":{"type":"string"},"name":{"type":"string"},"size":{"type":"integer"},
+	"annotations":{"type":"object"},"_meta":{"type":"object"},"resource":{"type":"object","required":["uri"],
+		"oneOf":[{"required":["text"]},{"required":["blob"]}],"properties":{"uri":{"type":"string"},"text":{"type":"string"},"blob":{"type":"string"}}}},
+	"oneOf":[{"properties":{"type":{"const":"text"}},"required":["text"]},
+		{"properties":{"type":{"enum":["image","audio"]}},"required":["data","mimeType"]},
+		{"properties":{"type":{"const":"resource_link"}},"required":["uri","name"]},
+		{"properties":{"type":{"const":"resource"}},"required":["resource"]}]}`)
 
 // A tool is one that has been registered.
 type tool struct {
@@ -237,7 +238,8 @@ const cursorPrefix = "after "
 // openCall checks the params of tools/call and finds the tool: server/tools, heading Error Handling, protocol errors.
 func (s *Server) openCall(m *message) (*task, *Error) {
 	name, arguments, responses, state := m.at(slotName), m.at(slotArguments), m.at(slotInputResponses), m.at(slotRequestState)
-	if !isText(name) || arguments != nil && !isObject(arguments) || responses != nil && !isObject(responses) || state != nil && !isText(state) {
+	if !isText(name) || arguments != nil && !isObject(arguments) ||
+		responses != nil && !isObject(responses) || state != nil && !isText(state) {
 		const text = "Invalid params: name and requestState must be strings, arguments and inputResponses objects"
 		return nil, &Error{Code: CodeInvalidParams, Message: text}
 	}
