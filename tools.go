@@ -86,10 +86,11 @@ func Structured(v any) (*Result, error) {
 type Content map[string]any
 
 // contentSchema has the five kinds of content: server/tools, heading Tool Result.
-var contentSchema = lazySchema(`{"type":"object","required":["type"],"properties":{"text":{"type":"string"},"data":{"type":"string"},
-	"mimeType":{"type":"string"},"uri":{"type":"string"},"name":{"type":"string"},"size":{"type":"integer"},
-	"annotations":{"type":"object"},"_meta":{"type":"object"},"resource":{"type":"object","required":["uri"],
-		"oneOf":[{"required":["text"]},{"required":["blob"]}],"properties":{"uri":{"type":"string"},"text":{"type":"string"},"blob":{"type":"string"}}}},
+var contentSchema = lazySchema(`{"type":"object","required":["type"],"properties":{
+	"text":{"type":"string"},"data":{"type":"string"},"mimeType":{"type":"string"},"uri":{"type":"string"},"name":{"type":"string"},
+	"size":{"type":"integer"},"annotations":{"type":"object"},"_meta":{"type":"object"},
+	"resource":{"type":"object","required":["uri"],"oneOf":[{"required":["text"]},{"required":["blob"]}],
+		"properties":{"uri":{"type":"string"},"text":{"type":"string"},"blob":{"type":"string"}}}},
 	"oneOf":[{"properties":{"type":{"const":"text"}},"required":["text"]},
 		{"properties":{"type":{"enum":["image","audio"]}},"required":["data","mimeType"]},
 		{"properties":{"type":{"const":"resource_link"}},"required":["uri","name"]},
