@@ -33,7 +33,7 @@ type Tool struct {
 }
 
 // toolSchema is what a tool has to be; of its name, what is a SHOULD of server/tools, heading Tool Names, is the rule here.
-var toolSchema = lazySchema(`{"properties":{"name":{"pattern":"^[A-Za-z0-9_.-]{1,128}$"},
+var toolSchema = lazySchema(`{"properties":{"name":{"pattern":"^[A-Za-z0-9_.-]+$","maxLength":128},
 	"inputSchema":{"type":"object","required":["type"],"properties":{"type":{"const":"object"}}},
 	"outputSchema":{"type":"object"},"annotations":{"type":"object"},"icons":{"type":"array"},"_meta":{"type":"object"}}}`)
 
