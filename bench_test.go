@@ -81,7 +81,7 @@ func benchServer(more int) *Server {
 		Name:        "echo",
 		InputSchema: []byte(`{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}`),
 	}, func(ctx context.Context, call *Call) (*Result, error) {
-		return &Result{Content: []Content{TextContent{Raw: call.Argument("text")}}}, nil
+		return &Result{RawText: call.Argument("text")}, nil
 	}))
 	must(s.AddTool(Tool{
 		Name:        "add",

@@ -168,7 +168,7 @@ func fuzzServer() *Server {
 	for name, handler := range map[string]Handler{
 		"echo": func(ctx context.Context, call *Call) (*Result, error) {
 			call.Progress(1, 2, "half")
-			return &Result{Content: []Content{TextContent{Raw: call.Argument("text")}}}, nil
+			return &Result{RawText: call.Argument("text")}, nil
 		},
 		"boom": func(ctx context.Context, call *Call) (*Result, error) { return nil, errors.New("city not found") },
 		"raw": func(ctx context.Context, call *Call) (*Result, error) {

@@ -523,11 +523,15 @@ func appendText(dst []byte, s string) []byte {
 // appendCompact appends a JSON value without the white space between its tokens, and with U+2028 and U+2029, which only
 // strings can have, as escapes; else as it is, digit by digit and escape by escape.
 func appendCompact(dst, value []byte) []byte {
+	return appendTokens(dst, escapeSeparators(value), false)
+}
+
+func escapeSeparators(value []byte) []byte {
 	if bytes.Contains(value, []byte("\u2028"[:2])) {
 		value = bytes.ReplaceAll(value, []byte("\u2028"), []byte(`\u2028`))
 		value = bytes.ReplaceAll(value, []byte("\u2029"), []byte(`\u2029`))
 	}
-	return appendTokens(dst, value, false)
+	return value
 }
 
 // appendPlainIntegers appends a JSON value with its integers written in digits alone, up to the largest that Go has a type

@@ -60,7 +60,7 @@ func legacyServer(t *testing.T, legacy bool) (s *Server, started, proceed chan b
 	for name, handler := range map[string]Handler{
 		"echo": func(ctx context.Context, call *Call) (*Result, error) {
 			call.Progress(1, 1, "")
-			return &Result{Content: []Content{TextContent{Raw: call.Argument("text")}}}, nil
+			return &Result{RawText: call.Argument("text")}, nil
 		},
 		"greet": ask,
 		"slow": func(ctx context.Context, call *Call) (*Result, error) {
@@ -169,15 +169,15 @@ var legacyRows = []struct {
 			`{"jsonrpc":"2.0","id":2,"result":{"resultType":"complete","content":[{"type":"text","text":"b"}],"isError":false,INFO}}`}},
 	{"a progress token of no kind is refused as ever",
 		[]string{`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{"progressToken":null}}}`},
-		[]string{`{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid _meta field: progressToken must be a string or an integer","data":{"supported":["2026-07-28"]}}}`}},
+		[]string{`{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid _meta field: progressToken: expected a string or an integer, got null; leave it out","data":{"supported":["2026-07-28"]}}}`}},
 	{"params or _meta that is no object is refused as ever",
 		[]string{`{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}`, `{"jsonrpc":"2.0","id":2,"method":"ping","params":{"_meta":"{"}}`},
-		[]string{`{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid params: params must be an object","data":{"supported":["2026-07-28"]}}}`,
-			`{"jsonrpc":"2.0","id":2,"error":{"code":-32602,"message":"Invalid params: _meta must be an object","data":{"supported":["2026-07-28"]}}}`}},
+		[]string{`{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid params: params and its _meta must be objects","data":{"supported":["2026-07-28"]}}}`,
+			`{"jsonrpc":"2.0","id":2,"error":{"code":-32602,"message":"Invalid params: params and its _meta must be objects","data":{"supported":["2026-07-28"]}}}`}},
 	{"a version that is there and wrong is no older client's",
 		[]string{`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2025-06-18"}}}`, `{"jsonrpc":"2.0","id":2,"method":"ping","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":null}}}`},
 		[]string{`{"jsonrpc":"2.0","id":1,"error":{"code":-32022,"message":"Unsupported protocol version","data":{"supported":["2026-07-28"],"requested":"2025-06-18"}}}`,
-			`{"jsonrpc":"2.0","id":2,"error":{"code":-32602,"message":"Invalid _meta field: io.modelcontextprotocol/protocolVersion must be a string","data":{"supported":["2026-07-28"]}}}`}},
+			`{"jsonrpc":"2.0","id":2,"error":{"code":-32602,"message":"Invalid _meta field: io.modelcontextprotocol/protocolVersion: expected a string","data":{"supported":["2026-07-28"]}}}`}},
 	{"neither are capabilities without a version",
 		[]string{`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{"io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}}`},
 		[]string{`{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Missing required _meta field: io.modelcontextprotocol/protocolVersion","data":{"supported":["2026-07-28"]}}}`}},

@@ -362,8 +362,8 @@ func TestAnswers(t *testing.T) {
 		{"in another order, with others among them", `{"x":1,` + roots + `,"FORM":{},` + sample + `,"y":{"action":"accept"},` + form + `}`, all},
 		{"with the names written with escapes", `{"f\u006frm":{"action":"decline"},` + sample + `,` + roots + `}`, all},
 		{"one is missing, and all are asked again", `{` + form + `,` + roots + `}`, again},
-		{"answers not an object", `[]`, failure("1", -32602, "Invalid params: inputResponses must be an object")},
-		{"answers null", `null`, failure("1", -32602, "Invalid params: inputResponses must be an object")},
+		{"answers not an object", `[]`, failure("1", -32602, "Invalid params: name and requestState must be strings, arguments and inputResponses objects")},
+		{"answers null", `null`, failure("1", -32602, "Invalid params: name and requestState must be strings, arguments and inputResponses objects")},
 	} {
 		t.Run(row.rule, func(t *testing.T) {
 			params := ""

@@ -1,15 +1,16 @@
 // tools.go: what a tool is and says, and the methods tools/list and tools/call.
-//
 // Pages: server/tools, server/utilities/pagination. Read after meta.go; next is frame.go.
 
 package mcp
 
 import (
+	"bytes"
+	"cmp"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -21,21 +22,25 @@ import (
 // A Tool is what tools/list says of a tool: server/tools, heading Tool. What is given as raw JSON comes out of tools/list
 // without white space and otherwise as it went in.
 type Tool struct {
-	Name         string          // 1 to 128 of A-Z a-z 0-9 _ - .
-	Title        string          // for people; optional
-	Description  string          // for the model
-	InputSchema  json.RawMessage // has "type":"object"; default: no arguments
-	OutputSchema json.RawMessage // of Result.StructuredContent; or nil
-	Annotations  json.RawMessage // an object, or nil
-	Icons        json.RawMessage // an array, or nil
-	Meta         json.RawMessage // an object, or nil
+	Name         string          `json:"name"`                   // 1 to 128 of A-Z a-z 0-9 _ - .
+	Title        string          `json:"title,omitempty"`        // for people
+	Description  string          `json:"description,omitempty"`  // for the model
+	InputSchema  json.RawMessage `json:"inputSchema"`            // has "type":"object"; default: no arguments
+	OutputSchema json.RawMessage `json:"outputSchema,omitempty"` // of Result.StructuredContent
+	Annotations  json.RawMessage `json:"annotations,omitempty"`  // an object
+	Icons        json.RawMessage `json:"icons,omitempty"`        // an array
+	Meta         json.RawMessage `json:"_meta,omitempty"`        // an object
 }
 
+// toolSchema is what a tool has to be; of its name, what is a SHOULD of server/tools, heading Tool Names, is the rule here.
+var toolSchema = lazySchema(`{"properties":{"name":{"pattern":"^[A-Za-z0-9_.-]+$","maxLength":128},
+	"inputSchema":{"type":"object","required":["type"],"properties":{"type":{"const":"object"}}},
+	"outputSchema":{"type":"object"},"annotations":{"type":"object"},"icons":{"type":"array"},"_meta":{"type":"object"}}}`)
+
 // A Handler runs a tool. What it returns is the answer: a result; an [*Error], which becomes a JSON-RPC error; an
-// [*InputRequired], which asks the client for input; any other error becomes a result with isError and the error's text,
-// for the model to read. A handler should return soon after ctx ends, which is when the client has cancelled the call or
-// is gone. A handler that panics, or breaks the rules of [Result], answers with an internal error, and the details go to
-// the log. Handlers run side by side, also with themselves.
+// [*InputRequired], which asks the client for input; any other error becomes a result with isError and its text, for the model
+// to read. It should return soon after ctx ends: the client has cancelled the call or is gone. One that panics, or breaks the
+// rules of [Result], answers with an internal error, and the details go to the log. Handlers run side by side.
 type Handler func(ctx context.Context, call *Call) (*Result, error)
 
 // A Call is one tools/call. Its methods are safe for concurrent use. The raw JSON in it may go into the handler's result,
@@ -55,141 +60,41 @@ type Call struct {
 // Argument gives the value of one argument as the client wrote it, or nil where it is left out.
 func (c *Call) Argument(name string) json.RawMessage { return memberOf(c.Arguments, name) }
 
-// A Result is what a tool says: server/tools, heading Tool Result. Raw JSON in it has to be JSON, and of its kind.
+// A Result is what a tool says: server/tools, heading Tool Result. Raw JSON in it has to be JSON, and of its kind. Structured
+// content without any other has its JSON added as a text. Bytes that are not UTF-8 leave as U+FFFD.
 type Result struct {
+	Text              string          // unless empty, a text before the content
+	RawText           json.RawMessage // or that text as a JSON string, which may hold what Go's cannot, and leaves as it is
 	Content           []Content
-	StructuredContent json.RawMessage // fits the output schema; null is a value, nil is none; alone, a text is added to it
+	StructuredContent any // for encoding/json, or a json.RawMessage; it fits the output schema; nil is none, a raw null is one
 	IsError           bool
 	Meta              json.RawMessage // an object, or nil
 }
 
 // Text returns a result with one text.
-func Text(text string) *Result {
-	r := new(struct { // in one piece: it is made for almost every call
-		Result
-		content [1]Content
-		text    TextContent
-	})
-	r.text.Text = text
-	r.content[0] = &r.text
-	r.Content = r.content[:]
-	return &r.Result
-}
+func Text(text string) *Result { return &Result{Text: text} }
 
 // Structured returns a result with v as its structured content.
 func Structured(v any) (*Result, error) {
 	raw, err := json.Marshal(v)
-	return &Result{StructuredContent: raw}, err
+	return &Result{StructuredContent: json.RawMessage(raw)}, err
 }
 
-// Content is one item of a result: a [TextContent], [ImageContent], [AudioContent], [ResourceLink] or [EmbeddedResource].
-type Content interface{ encode(e *encoder) }
+// A Content is one item of a result, by the names of its members: {"type": "image", "data": pixels, "mimeType": "image/png"}.
+// It is written by encoding/json, which sends a []byte in base64. (The page would have a server that embeds resources serve
+// them too, which servers of this package do not.)
+type Content map[string]any
 
-// A TextContent is text. Bytes that are not UTF-8 leave as U+FFFD.
-type TextContent struct {
-	Text        string
-	Raw         json.RawMessage // a JSON string that leaves as it is, instead of Text; it may hold what Go strings do not
-	Annotations json.RawMessage // an object, or nil, as in the types below
-	Meta        json.RawMessage // an object, or nil, as in the types below
-}
-
-// An ImageContent is an image. Its data is sent in base64.
-type ImageContent struct {
-	Data        []byte
-	MIMEType    string
-	Annotations json.RawMessage
-	Meta        json.RawMessage
-}
-
-// An AudioContent is sound. Its data is sent in base64.
-type AudioContent struct {
-	Data        []byte
-	MIMEType    string
-	Annotations json.RawMessage
-	Meta        json.RawMessage
-}
-
-// A ResourceLink points to a resource, which need not be one that the server lists.
-type ResourceLink struct {
-	URI         string
-	Name        string
-	Title       string // optional, as is the rest
-	Description string
-	MIMEType    string
-	Size        json.RawMessage // in bytes; an integer, or nil
-	Icons       json.RawMessage // an array, or nil
-	Annotations json.RawMessage
-	Meta        json.RawMessage
-}
-
-// An EmbeddedResource is a resource itself: its text or, where Blob is not nil, its bytes, which are sent in base64. (The
-// page would have a server that embeds resources serve them too, which servers of this package do not.)
-type EmbeddedResource struct {
-	URI          string
-	MIMEType     string // optional
-	Text         string
-	Blob         []byte
-	ResourceMeta json.RawMessage // of the resource, as Meta is of the item
-	Annotations  json.RawMessage
-	Meta         json.RawMessage
-}
-
-func (c TextContent) encode(e *encoder) {
-	e.text("type", "text")
-	if c.Raw != nil {
-		e.raw("text", c.Raw, isText)
-	} else {
-		e.text("text", c.Text)
-	}
-	e.common(c.Annotations, c.Meta)
-}
-
-func (c ImageContent) encode(e *encoder) {
-	e.text("type", "image")
-	e.data("data", c.Data)
-	e.text("mimeType", c.MIMEType)
-	e.common(c.Annotations, c.Meta)
-}
-
-func (c AudioContent) encode(e *encoder) {
-	e.text("type", "audio")
-	e.data("data", c.Data)
-	e.text("mimeType", c.MIMEType)
-	e.common(c.Annotations, c.Meta)
-}
-
-func (c ResourceLink) encode(e *encoder) {
-	e.text("type", "resource_link")
-	e.text("uri", c.URI)
-	e.text("name", c.Name)
-	e.option("title", c.Title)
-	e.option("description", c.Description)
-	e.option("mimeType", c.MIMEType)
-	e.raw("size", c.Size, isInteger)
-	e.raw("icons", c.Icons, isArray)
-	e.common(c.Annotations, c.Meta)
-}
-
-func (c EmbeddedResource) encode(e *encoder) {
-	e.text("type", "resource")
-	e.open("resource", '{')
-	e.text("uri", c.URI)
-	e.option("mimeType", c.MIMEType)
-	if c.Blob != nil {
-		e.data("blob", c.Blob)
-	} else {
-		e.text("text", c.Text)
-	}
-	e.raw("_meta", c.ResourceMeta, isObject)
-	e.close('}')
-	e.common(c.Annotations, c.Meta)
-}
-
-// common writes the members that all contents may have.
-func (e *encoder) common(annotations, meta json.RawMessage) {
-	e.raw("annotations", annotations, isObject)
-	e.raw("_meta", meta, isObject)
-}
+// contentSchema has the five kinds of content: server/tools, heading Tool Result.
+var contentSchema = lazySchema(`{"type":"object","required":["type"],"properties":{
+	"text":{"type":"string"},"data":{"type":"string"},"mimeType":{"type":"string"},"uri":{"type":"string"},"name":{"type":"string"},
+	"size":{"type":"integer"},"annotations":{"type":"object"},"_meta":{"type":"object"},
+	"resource":{"type":"object","required":["uri"],"oneOf":[{"required":["text"]},{"required":["blob"]}],
+		"properties":{"uri":{"type":"string"},"text":{"type":"string"},"blob":{"type":"string"}}}},
+	"oneOf":[{"properties":{"type":{"const":"text"}},"required":["text"]},
+		{"properties":{"type":{"enum":["image","audio"]}},"required":["data","mimeType"]},
+		{"properties":{"type":{"const":"resource_link"}},"required":["uri","name"]},
+		{"properties":{"type":{"const":"resource"}},"required":["resource"]}]}`)
 
 // A tool is one that has been registered.
 type tool struct {
@@ -207,19 +112,34 @@ const noArguments = `{"type":"object","additionalProperties":false}`
 
 // AddTool registers a tool, also while the server is serving; clients that listen for changes are told. The error says
 // what is wrong with the tool: its name, that the name is taken, a schema, raw JSON that is not JSON of its kind.
-func (s *Server) AddTool(tool Tool, handler Handler) error {
-	t, err := register(tool, handler)
-	if err != nil {
-		return fmt.Errorf("tool %q: %w", clip(tool.Name), err)
+func (s *Server) AddTool(t Tool, handler Handler) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("tool %q: %w", clip(t.Name), err)
+		}
+	}()
+	if len(t.InputSchema) == 0 {
+		t.InputSchema = json.RawMessage(noArguments)
 	}
+	added, e := &tool{name: t.Name, handler: handler}, encoder{}
+	if e.value(t, toolSchema()); e.err != nil || handler == nil {
+		return cmp.Or(e.err, errors.New("there is no handler"))
+	}
+	if added.input, err = CompileSchema(t.InputSchema); err != nil {
+		return fmt.Errorf("input schema: %w", err)
+	}
+	if len(t.OutputSchema) > 0 {
+		if added.output, err = CompileSchema(t.OutputSchema); err != nil {
+			return fmt.Errorf("output schema: %w", err)
+		}
+	}
+	added.json, added.properties = string(e.buf), propertyNames(t.InputSchema)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.tools[t.name] != nil {
-		return fmt.Errorf("tool %q: the name is taken", t.name)
+	if s.tools[t.Name] != nil {
+		return errors.New("the name is taken")
 	}
-	s.tools[t.name] = t
-	at, _ := slices.BinarySearch(s.names, t.name)
-	s.names = slices.Insert(s.names, at, t.name)
+	s.tools[t.Name] = added
 	s.changed()
 	return nil
 }
@@ -228,248 +148,124 @@ func (s *Server) AddTool(tool Tool, handler Handler) error {
 func (s *Server) RemoveTool(name string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	at, found := slices.BinarySearch(s.names, name)
-	if found {
-		delete(s.tools, name)
-		s.names = slices.Delete(s.names, at, at+1)
+	found := s.tools[name] != nil
+	if delete(s.tools, name); found {
 		s.changed()
 	}
 	return found
 }
 
-// register checks a tool and writes its entry in tools/list.
-func register(t Tool, handler Handler) (*tool, error) {
-	if !isToolName(t.Name) {
-		return nil, errors.New("a name is 1 to 128 of A-Z a-z 0-9 _ - .")
-	}
-	if handler == nil {
-		return nil, errors.New("there is no handler")
-	}
-	if len(t.InputSchema) == 0 {
-		t.InputSchema = json.RawMessage(noArguments)
-	}
-	input, err := CompileSchema(t.InputSchema)
-	if err == nil && !input.objectRoot() {
-		err = errors.New(`"type":"object" is missing at the root`)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("input schema: %w", err)
-	}
-	var output *Schema
-	if len(t.OutputSchema) > 0 {
-		if output, err = CompileSchema(t.OutputSchema); err != nil {
-			return nil, fmt.Errorf("output schema: %w", err)
-		}
-	}
-	e := encoder{buf: []byte{'{'}}
-	e.text("name", t.Name)
-	e.option("title", t.Title)
-	e.option("description", t.Description)
-	e.raw("inputSchema", t.InputSchema, isObject)
-	e.raw("outputSchema", t.OutputSchema, isObject)
-	e.raw("annotations", t.Annotations, isObject)
-	e.raw("icons", t.Icons, isArray)
-	e.raw("_meta", t.Meta, isObject)
-	e.close('}')
-	return &tool{
-		name: t.Name, json: string(e.buf), input: input, properties: propertyNames(t.InputSchema), output: output, handler: handler,
-	}, e.err
-}
-
 // propertyNames are the names in the properties of a schema's root.
 func propertyNames(schema []byte) (names []string) {
-	for keyword, properties := range members(trimSpace(schema)) {
-		if string(keyword) == "properties" {
-			for name := range members(properties) {
-				names = append(names, string(appendUnescaped(nil, name)))
-			}
+	if properties := memberOf(schema, "properties"); properties != nil {
+		for name := range members(properties) {
+			names = append(names, string(appendUnescaped(nil, name)))
 		}
 	}
 	return names
 }
 
-// isToolName knows the names of server/tools, heading Tool Names; what is a SHOULD there is the rule here.
-func isToolName(name string) bool {
-	for _, c := range []byte(name) {
-		if !isDigit(c) && (c|0x20 < 'a' || c|0x20 > 'z') && c != '_' && c != '-' && c != '.' {
-			return false
-		}
-	}
-	return 1 <= len(name) && len(name) <= 128
-}
-
-// Typed makes a handler of a function that takes its arguments as a Go value, decoded by encoding/json. That package
-// pays no heed to the case of names; a member that only resembles one of the input schema's properties is left out, so
-// that {"text":"a","TEXT":"b"} has the text a. An integer may be written 3.0 or 3e0. Arguments that In cannot hold are a
-// tool error.
+// Typed makes a handler of a function that takes its arguments as a Go value, decoded by encoding/json. That package pays no
+// heed to the case of names; a member that only resembles one of the input schema's properties is left out, so that
+// {"text":"a","TEXT":"b"} has the text a. An integer may be written 3.0 or 3e0. Arguments that In cannot hold are a tool error.
 func Typed[In any](f func(ctx context.Context, call *Call, in In) (*Result, error)) Handler {
 	return func(ctx context.Context, call *Call) (*Result, error) {
 		var in In
 		arguments := exactly(call.Arguments, call.tool.properties)
-		err := json.Unmarshal(arguments, &in)
-		if err != nil { // maybe for an integer that is written 3.0
+		if json.Unmarshal(arguments, &in) != nil { // maybe for an integer that is written 3.0
 			in = *new(In)
-			err = json.Unmarshal(appendPlainIntegers(nil, arguments), &in)
-		}
-		if err != nil {
-			return nil, call.tool.unfit(err)
+			if err := json.Unmarshal(appendPlainIntegers(nil, arguments), &in); err != nil {
+				if wrong := new(json.UnmarshalTypeError); errors.As(err, &wrong) { // its own text may have all of the value
+					place := strings.ReplaceAll(wrong.Field, ".", "/")
+					err = fmt.Errorf("/%s: %s does not fit into a Go %v", clip(place), clip(wrong.Value), wrong.Type)
+				}
+				return nil, fmt.Errorf("Invalid arguments:\n%w", err)
+			}
 		}
 		return f(ctx, call, in)
 	}
 }
 
-// unfit is the error for arguments that a Go value cannot hold. The text of encoding/json's would have all of the value.
-func (t *tool) unfit(err error) error {
-	if wrong := new(json.UnmarshalTypeError); errors.As(err, &wrong) {
-		err = fmt.Errorf("/%s: %s does not fit into a Go %v", t.pointer(wrong.Field), clip(wrong.Value), wrong.Type)
-	}
-	return fmt.Errorf("Invalid arguments:\n%w", err)
-}
-
-// pointer makes a JSON Pointer, but for its first slash, of a path of fields, the first under the name of its property.
-func (t *tool) pointer(path string) string {
-	first, rest, more := strings.Cut(path, ".")
-	for _, property := range t.properties {
-		if strings.EqualFold(property, first) {
-			first = property
-		}
-	}
-	if more {
-		first += "/" + strings.ReplaceAll(rest, ".", "/")
-	}
-	return first
-}
-
 // exactly leaves out the members of an object that are not among these names, but would be in another case.
 func exactly(object []byte, names []string) []byte {
-	resembles := func(name []byte) bool {
-		text := string(appendUnescaped(nil, name))
-		same := func(n string) bool { return strings.EqualFold(n, text) }
-		return !slices.Contains(names, text) && slices.ContainsFunc(names, same)
-	}
-	e := encoder{buf: []byte{'{'}}
-	all := true
-	for name := range members(object) {
-		all = all && !resembles(name)
-	}
-	if all {
-		return object
-	}
+	e := encoder{buf: append(make([]byte, 0, len(object)+1), '{')}
+	var room [64]byte
 	for name, value := range members(object) {
-		if !resembles(name) {
+		text := string(appendUnescaped(room[:0], name))
+		folded := func(n string) bool { return strings.EqualFold(n, text) }
+		if slices.Contains(names, text) || !slices.ContainsFunc(names, folded) {
 			e.json(string(name), value)
 		}
 	}
-	e.close('}')
-	return e.buf
+	return append(e.buf, '}')
 }
 
-// listTools answers tools/list: server/tools, heading Listing Tools, and server/utilities/pagination. The first page is
-// made once for all who ask, until the tools change.
+// listTools answers tools/list: server/tools, heading Listing Tools, and server/utilities/pagination. The first page is made
+// once for all who ask. A cursor names the last tool on a page: it needs no memory and also works when that tool is gone.
 func (s *Server) listTools(m *message) ([]byte, *Error) {
-	s.mu.RLock()
-	list := s.list
-	s.mu.RUnlock()
 	cursor := m.at(slotCursor)
-	if cursor == nil && list != nil {
-		return list, nil
+	after, ok := "", cursor == nil
+	if isText(cursor) {
+		after, ok = strings.CutPrefix(unquote(cursor), cursorPrefix)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if cursor == nil {
-		s.list = s.page(0)
-		return s.list, nil
-	}
-	after, ok := parseCursor(cursor)
 	if !ok {
 		return nil, &Error{Code: CodeInvalidParams, Message: "Invalid params: cursor is not one that this server gave"}
 	}
-	at, found := slices.BinarySearch(s.names, after)
-	if found {
-		at++
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if cursor == nil && s.list != nil {
+		return s.list, nil
 	}
-	return s.page(at), nil
-}
-
-// page writes the page of tools/list that begins with the given tool. It is called with s.mu held.
-func (s *Server) page(from int) []byte {
-	to := len(s.names)
-	if s.options.PageSize > 0 {
-		to = min(to, from+s.options.PageSize)
-	}
-	e := encoder{buf: []byte{'{'}}
-	e.text("resultType", "complete")
-	e.open("tools", '[')
-	for _, name := range s.names[from:to] {
+	names := slices.Sorted(maps.Keys(s.tools))
+	from, _ := slices.BinarySearch(names, after+"\x00") // the least text above it
+	names = names[from:]
+	page := names[:min(len(names), s.options.PageSize)]
+	e := encoder{buf: []byte(`{"resultType":"complete","tools":[`)}
+	for _, name := range page {
 		e.item(s.tools[name].json)
 	}
-	e.close(']')
-	if to < len(s.names) {
-		e.text("nextCursor", cursorAfter(s.names[to-1]))
+	if e.close(']'); len(page) < len(names) {
+		e.text("nextCursor", cursorPrefix+page[len(page)-1])
 	}
-	return s.endCached(&e)
+	list := s.endCached(&e)
+	if cursor == nil {
+		s.list = list
+	}
+	return list, nil
 }
 
-// A cursor is the name of the last tool on a page, so that it needs no memory and also works when that tool is gone.
 const cursorPrefix = "after "
-
-func cursorAfter(name string) string {
-	return base64.RawURLEncoding.EncodeToString([]byte(cursorPrefix + name))
-}
-
-func parseCursor(cursor []byte) (after string, ok bool) {
-	if !isText(cursor) {
-		return "", false
-	}
-	text, good := decode64(unquote(cursor))
-	after, ok = strings.CutPrefix(string(text), cursorPrefix)
-	return after, good && ok && isToolName(after)
-}
 
 // openCall checks the params of tools/call and finds the tool: server/tools, heading Error Handling, protocol errors.
 func (s *Server) openCall(m *message) (*task, *Error) {
-	name, arguments := m.at(slotName), m.at(slotArguments)
-	responses, state := m.at(slotInputResponses), m.at(slotRequestState)
-	switch {
-	case !isText(name):
-		return nil, &Error{Code: CodeInvalidParams, Message: "Invalid params: name must be a string"}
-	case arguments != nil && !isObject(arguments):
-		return nil, &Error{Code: CodeInvalidParams, Message: "Invalid params: arguments must be an object"}
-	case responses != nil && !isObject(responses):
-		return nil, &Error{Code: CodeInvalidParams, Message: "Invalid params: inputResponses must be an object"}
-	case state != nil && !isText(state):
-		return nil, &Error{Code: CodeInvalidParams, Message: "Invalid params: requestState must be a string"}
+	name, arguments, responses, state := m.at(slotName), m.at(slotArguments), m.at(slotInputResponses), m.at(slotRequestState)
+	if !isText(name) || arguments != nil && !isObject(arguments) ||
+		responses != nil && !isObject(responses) || state != nil && !isText(state) {
+		const text = "Invalid params: name and requestState must be strings, arguments and inputResponses objects"
+		return nil, &Error{Code: CodeInvalidParams, Message: text}
 	}
+	var room [128]byte // a tool's name has no more
 	s.mu.RLock()
-	tool := s.tools[string(name[1:len(name)-1])]
-	if tool == nil {
-		tool = s.tools[unquote(name)]
-	}
+	tool := s.tools[string(appendUnescaped(room[:0], name[1:len(name)-1]))]
 	s.mu.RUnlock()
 	if tool == nil {
 		return nil, &Error{Code: CodeInvalidParams, Message: "Unknown tool: " + clientText(name)}
 	}
-	t := &task{call: Call{server: s, tool: tool}}
+	t := &task{call: Call{Name: tool.name, server: s, tool: tool}}
 	t.fill(m)
 	return t, nil
 }
 
 // fill gives a task what it takes from its request. It is called again where the request moves.
 func (t *task) fill(m *message) {
-	t.id = m.at(slotID)
-	if t.call.tool == nil {
-		return
+	c := &t.call
+	t.id, t.wantsProgress = m.at(slotID), m.at(slotProgressToken) != nil
+	c.Arguments, c.inputResponses, c.Meta = m.at(slotArguments), m.at(slotInputResponses), Meta{m.capabilities, m.at(slotMeta)}
+	if c.Arguments == nil {
+		c.Arguments = json.RawMessage("{}")
 	}
-	t.call.Name = t.call.tool.name
-	t.call.Arguments = m.at(slotArguments)
-	if t.call.Arguments == nil {
-		t.call.Arguments = json.RawMessage("{}")
-	}
-	t.call.Meta = Meta{m.declared(), m.at(slotMeta)}
-	t.wantsProgress = m.at(slotProgressToken) != nil
-	t.call.inputResponses = m.at(slotInputResponses)
 	if state := m.at(slotRequestState); state != nil {
-		t.call.RequestState = unquote(state)
+		c.RequestState = unquote(state)
 	}
 }
 
@@ -480,153 +276,165 @@ var encoders = sync.Pool{New: func() any { return new(encoder) }}
 func (s *Server) perform(ctx context.Context, t *task, finish func(t *task, response []byte)) {
 	e := encoders.Get().(*encoder)
 	e.buf, e.err = e.buf[:0], nil
-	var failure *Error
-	returned := false
+	failure, returned := errInternal, false // it stands, whatever the text of a panic does
 	defer func() {
 		if failure != nil {
 			e.buf = appendError(e.buf[:0], t.id, failure)
 		}
-		finish(t, e.buf)
-		if cap(e.buf) <= maxOutput {
+		if finish(t, e.buf); cap(e.buf) <= maxOutput {
 			encoders.Put(e)
 		}
 	}()
 	defer func() {
-		if !returned {
-			p := recover()        // nil where the goroutine ends
-			failure = errInternal // stands, whatever the text of p does
-			s.logError(t, fmt.Errorf("did not return: %v\n%s", p, debug.Stack()))
+		if !returned { // there is nothing to recover where the goroutine ends
+			s.internalError(t, fmt.Errorf("did not return: %v\n%s", recover(), debug.Stack()))
 		}
 	}()
-	if t.call.tool == nil {
-		s.listen(ctx, t, e)
-	} else {
-		failure = s.runTool(ctx, t, e)
-	}
+	failure = s.runTask(ctx, t, e)
 	returned = true
 }
 
-// errInternal is all that the client is told of what is wrong in a tool.
-var errInternal = &Error{Code: CodeInternalError, Message: "Internal error"}
-
-// internalError logs the rest.
-func (s *Server) internalError(t *task, err error) *Error {
-	s.logError(t, err)
-	return errInternal
-}
-
-// maxLogWait is how long a call waits for the log.
-const maxLogWait = 100 * time.Millisecond
-
-// logError writes to the log, but waits for it only so long: a client may leave stderr unread (basic/transports/stdio), and
-// a call that waits for ever keeps its place. What the log has no room for is lost.
-func (s *Server) logError(t *task, err error) {
-	text := fmt.Sprintf("tool %s: %v", t.call.Name, err)
-	timeout := time.After(maxLogWait)
-	select {
-	case s.logging <- struct{}{}:
-	case <-timeout:
-		return
+// runTask runs a subscription, or checks the arguments, calls the handler, and writes the response; an error is left to the
+// caller to write.
+func (s *Server) runTask(ctx context.Context, t *task, e *encoder) (failure *Error) {
+	if t.call.tool == nil {
+		s.listen(ctx, t, e)
+		return nil
 	}
-	written := make(chan struct{})
-	go func() {
-		s.options.Log.Print(text)
-		<-s.logging
-		close(written)
-	}()
-	select {
-	case <-written:
-	case <-timeout:
-	}
-}
-
-// runTool checks the arguments, calls the handler, and writes the response; an error is left to the caller to write.
-func (s *Server) runTool(ctx context.Context, t *task, e *encoder) *Error {
-	tool := t.call.tool
 	var result *Result
 	var err error
-	if problems := tool.input.validate(t.call.Arguments); problems != nil {
+	if problems := t.call.tool.input.validate(t.call.Arguments); problems != nil {
 		err = fmt.Errorf("Invalid arguments:\n%w", problems) // for the model: server/tools, tool execution errors
 	} else {
-		result, err = tool.handler(ctx, &t.call)
+		result, err = t.call.tool.handler(ctx, &t.call)
 	}
 	e.buf = append(append(append(e.buf, `{"jsonrpc":"2.0","id":`...), t.id...), `,"result":{`...)
-	if err != nil {
-		if failure := s.failed(t, e, err); failure != nil {
-			return failure
-		}
-	} else if e.result(result, tool.output); e.err == nil {
-		e.meta(s, result.Meta)
+	if err == nil {
+		e.result(s, result, t.call.tool.output)
+	} else {
+		failure = e.failed(s, err, t.call.Meta.Capabilities)
 	}
-	if e.err != nil {
+	if e.buf = append(e.buf, "}}"...); e.err != nil {
 		return s.internalError(t, fmt.Errorf("broken result: %w", e.err))
-	}
-	e.buf = append(e.buf, "}}"...)
-	return nil
-}
-
-// codes are those of the reserved range that have a meaning here: basic/index, heading Error Codes.
-var codes = []int{CodeParseError, CodeInvalidRequest, CodeMethodNotFound, CodeInvalidParams, CodeInternalError,
-	CodeMissingRequiredClientCapability, CodeUnsupportedProtocolVersion}
-
-// failed writes the result for a handler's error, unless that is one that the client gets as an error.
-func (s *Server) failed(t *task, e *encoder, err error) *Error {
-	var failure *Error
-	var question *InputRequired
-	switch {
-	case errors.As(err, &failure):
-		if reserved := -32768 <= failure.Code && failure.Code <= -32000; reserved && !slices.Contains(codes, failure.Code) {
-			return s.internalError(t, fmt.Errorf("an error with a reserved code: %w", err))
-		}
-		data := mendUTF8(failure.Data)
-		if data != nil && checkJSON(data) != nil {
-			return s.internalError(t, fmt.Errorf("error data that is not JSON: %w", err))
-		}
-		return &Error{failure.Code, failure.Message, data}
-	case errors.As(err, &question):
-		if e.question(question); e.err == nil {
-			failure = question.refusal(t.call.Meta.Capabilities)
-		}
-		e.meta(s, question.Meta)
-	default:
-		e.result(&Result{Content: Text(err.Error()).Content, IsError: true}, nil)
-		e.meta(s, nil)
 	}
 	return failure
 }
 
+// failed writes the result for a handler's error, or returns it where it is one that the client gets as an error.
+func (e *encoder) failed(s *Server, err error, declared Capability) (failure *Error) {
+	var question *InputRequired
+	switch {
+	case errors.As(err, &failure):
+		defined := slices.Contains([]int{CodeParseError, CodeInvalidRequest, CodeMethodNotFound, CodeInvalidParams, CodeInternalError,
+			CodeMissingRequiredClientCapability, CodeUnsupportedProtocolVersion}, failure.Code) // basic/index, heading Error Codes
+		reserved := -32768 <= failure.Code && failure.Code <= -32000 && !defined
+		if data := mendUTF8(failure.Data); reserved || data != nil && checkJSON(data) != nil {
+			e.fail(fmt.Errorf("an error with a reserved code, or with data that is not JSON: %w", err))
+		}
+	case errors.As(err, &question):
+		if e.question(question); e.err == nil {
+			failure = question.refusal(declared)
+		}
+		e.meta(s, question.Meta)
+	default:
+		e.result(s, &Result{Text: err.Error(), IsError: true}, nil)
+	}
+	return failure
+}
+
+// errInternal is all that the client is told of what is wrong in a tool; internalError logs the rest.
+var errInternal = &Error{Code: CodeInternalError, Message: "Internal error"}
+
+// A call waits only so long for the log: a client may leave stderr unread (basic/transports/stdio), and a call that waits for
+// ever keeps its place. What comes while maxLogging entries wait is lost.
+const maxLogWait, maxLogging = 100 * time.Millisecond, 64
+
+func (s *Server) internalError(t *task, err error) *Error {
+	text, written := fmt.Sprintf("tool %s: %v", t.call.Name, err), make(chan struct{})
+	select {
+	case s.logging <- struct{}{}:
+		go func() {
+			s.options.Log.Print(text)
+			<-s.logging
+			close(written)
+		}()
+		select {
+		case <-written:
+		case <-time.After(maxLogWait):
+		}
+	default:
+	}
+	return errInternal
+}
+
 // result writes the members of a CallToolResult: server/tools, headings Tool Result and Output Schema.
-func (e *encoder) result(r *Result, output *Schema) {
-	if r == nil {
+func (e *encoder) result(s *Server, r *Result, output *Schema) {
+	switch {
+	case r == nil:
 		e.fail(errors.New("neither a result nor an error"))
 		return
-	}
-	structured := mendUTF8(r.StructuredContent)
-	e.text("resultType", "complete")
-	e.open("content", '[')
-	for _, c := range r.Content {
-		if c == nil {
-			e.fail(errors.New("content of no kind"))
-			return
-		}
-		e.item("{")
-		c.encode(e)
-		e.close('}')
-	}
-	if len(r.Content) == 0 && len(structured) > 0 {
-		e.item("{")
-		TextContent{Text: string(appendCompact(nil, structured))}.encode(e)
-		e.close('}')
-	}
-	e.close(']')
-	e.raw("structuredContent", structured, nil)
-	e.boolean("isError", r.IsError)
-	if output == nil || r.IsError || e.err != nil {
+	case r.IsError:
+		output = nil // a failure need not fit
+	case output != nil && r.StructuredContent == nil:
+		e.fail(errors.New("no structured content, though the tool has an output schema"))
 		return
 	}
-	if len(structured) == 0 {
-		e.fail(errors.New("no structured content, though the tool has an output schema"))
-	} else if problems := output.validate(trimSpace(structured)); problems != nil {
-		e.fail(fmt.Errorf("structured content that does not fit the output schema:\n%w", problems))
+	text, structured := r.Text, encoder{}
+	if r.StructuredContent != nil {
+		if structured.value(r.StructuredContent, cmp.Or(output, anySchema())); structured.err != nil {
+			e.fail(fmt.Errorf("structured content: %w", structured.err))
+			return
+		}
+		if text == "" && r.RawText == nil && len(r.Content) == 0 {
+			text = string(structured.buf)
+		}
 	}
+	e.buf = append(e.buf, `"resultType":"complete","content":[`...)
+	if text != "" || r.RawText != nil {
+		e.item(`{"type":"text"`)
+		if r.RawText != nil {
+			e.token("text", r.RawText)
+		} else {
+			e.text("text", text)
+		}
+		e.close('}')
+	}
+	for _, c := range r.Content {
+		e.item("")
+		e.value(c, contentSchema())
+	}
+	if e.close(']'); structured.buf != nil {
+		e.json("structuredContent", structured.buf)
+	}
+	e.boolean("isError", r.IsError)
+	e.meta(s, r.Meta)
+}
+
+var anySchema = lazySchema("true")
+
+// token writes a JSON string that comes from a tool. Where it is something else raw says so, or mends it.
+func (e *encoder) token(name string, text []byte) {
+	s := scanner{data: text}
+	if end, _ := s.text(0); end != len(text) || !isText(text) {
+		e.raw(name, text, isText)
+		return
+	}
+	e.json(name, escapeSeparators(text))
+}
+
+// value writes a Go value by way of encoding/json, if it fits a schema.
+func (e *encoder) value(v any, schema *Schema) {
+	var text bytes.Buffer
+	to := json.NewEncoder(&text)
+	to.SetEscapeHTML(false)
+	err := to.Encode(v)
+	data := mendUTF8(text.Bytes())
+	if err == nil {
+		err = schema.Validate(data)
+	}
+	if err != nil {
+		e.fail(err)
+		return
+	}
+	e.buf = appendCompact(e.buf, data)
 }

@@ -32,28 +32,28 @@ func TestAddTool(t *testing.T) {
 			tool Tool
 			want string
 		}{
-			{"no name", Tool{}, `tool "": a name is 1 to 128 of A-Z a-z 0-9 _ - .`},
-			{"a space in the name", Tool{Name: "a b"}, `tool "a b": a name is 1 to 128 of A-Z a-z 0-9 _ - .`},
-			{"a letter of another script", Tool{Name: "é"}, `tool "é": a name is 1 to 128 of A-Z a-z 0-9 _ - .`},
-			{"a slash", Tool{Name: "a/b"}, `tool "a/b": a name is 1 to 128 of A-Z a-z 0-9 _ - .`},
-			{"other signs near the letters", Tool{Name: "a@["}, `tool "a@[": a name is 1 to 128 of A-Z a-z 0-9 _ - .`},
-			{"a NUL byte", Tool{Name: "a\x00"}, `tool "a\x00": a name is 1 to 128 of A-Z a-z 0-9 _ - .`},
-			{"129 characters", Tool{Name: strings.Repeat("x", 129)}, `tool "` + strings.Repeat("x", 61) + `…": a name is 1 to 128 of A-Z a-z 0-9 _ - .`},
+			{"no name", Tool{}, `tool "": /name: `},
+			{"a space in the name", Tool{Name: "a b"}, `tool "a b": /name: `},
+			{"a letter of another script", Tool{Name: "é"}, `tool "é": /name: `},
+			{"a slash", Tool{Name: "a/b"}, `tool "a/b": /name: `},
+			{"other signs near the letters", Tool{Name: "a@["}, `tool "a@[": /name: `},
+			{"a NUL byte", Tool{Name: "a\x00"}, `tool "a\x00": /name: `},
+			{"129 characters", Tool{Name: strings.Repeat("x", 129)}, `tool "` + strings.Repeat("x", 61) + `…": /name: `},
 			{"a name that is taken", Tool{Name: "taken"}, `tool "taken": the name is taken`},
-			{"an input schema that is not JSON", Tool{Name: "a", InputSchema: raw(`{"type":"object"`)}, `tool "a": input schema: `},
-			{"an input schema of another type", Tool{Name: "a", InputSchema: raw(`{"type":"string"}`)}, `tool "a": input schema: "type":"object" is missing at the root`},
-			{"an input schema without a type", Tool{Name: "a", InputSchema: raw(`{}`)}, `tool "a": input schema: "type":"object" is missing at the root`},
-			{"an input schema of two types", Tool{Name: "a", InputSchema: raw(`{"type":["object","null"]}`)}, `tool "a": input schema: "type":"object" is missing at the root`},
-			{"an input schema true", Tool{Name: "a", InputSchema: raw(`true`)}, `tool "a": input schema: "type":"object" is missing at the root`},
+			{"an input schema that is not JSON", Tool{Name: "a", InputSchema: raw(`{"type":"object"`)}, `tool "a": json: `},
+			{"an input schema of another type", Tool{Name: "a", InputSchema: raw(`{"type":"string"}`)}, `tool "a": /inputSchema/type: expected "object", got "string"`},
+			{"an input schema without a type", Tool{Name: "a", InputSchema: raw(`{}`)}, `tool "a": /inputSchema/type: missing, but required: expected "object"`},
+			{"an input schema of two types", Tool{Name: "a", InputSchema: raw(`{"type":["object","null"]}`)}, `tool "a": /inputSchema/type: expected "object", got an array`},
+			{"an input schema true", Tool{Name: "a", InputSchema: raw(`true`)}, `tool "a": /inputSchema: expected an object, got true`},
 			{"a keyword that is not known", Tool{Name: "a", InputSchema: raw(`{"type":"object","properties":{"a":{"typo":"string"}}}`)}, `tool "a": input schema: `},
 			{"an output schema that is not one", Tool{Name: "a", OutputSchema: raw(`{"type":"objekt"}`)}, `tool "a": output schema: `},
-			{"an output schema that is no object", Tool{Name: "a", OutputSchema: raw(`true`)}, `tool "a": outputSchema is of the wrong kind`},
-			{"annotations that are an array", Tool{Name: "a", Annotations: raw(`[]`)}, `tool "a": annotations is of the wrong kind`},
-			{"annotations that are not JSON", Tool{Name: "a", Annotations: raw(`{"a":}`)}, `tool "a": annotations: not JSON, at byte 5: want a value`},
-			{"annotations with a duplicate", Tool{Name: "a", Annotations: raw(`{"a":1,"a":1}`)}, `tool "a": annotations: a member name twice in one object, at byte 8`},
-			{"icons that are an object", Tool{Name: "a", Icons: raw(`{}`)}, `tool "a": icons is of the wrong kind`},
-			{"icons that are null", Tool{Name: "a", Icons: raw(`null`)}, `tool "a": icons is of the wrong kind`},
-			{"_meta that is a string", Tool{Name: "a", Meta: raw(`"x"`)}, `tool "a": _meta is of the wrong kind`},
+			{"an output schema that is no object", Tool{Name: "a", OutputSchema: raw(`true`)}, `tool "a": /outputSchema: expected an object, got true`},
+			{"annotations that are an array", Tool{Name: "a", Annotations: raw(`[]`)}, `tool "a": /annotations: expected an object, got an array`},
+			{"annotations that are not JSON", Tool{Name: "a", Annotations: raw(`{"a":}`)}, `tool "a": json: `},
+			{"annotations with a duplicate", Tool{Name: "a", Annotations: raw(`{"a":1,"a":1}`)}, `tool "a": a member name twice in one object, at byte 95`},
+			{"icons that are an object", Tool{Name: "a", Icons: raw(`{}`)}, `tool "a": /icons: expected an array, got an object`},
+			{"icons that are null", Tool{Name: "a", Icons: raw(`null`)}, `tool "a": /icons: expected an array, got null; leave it out`},
+			{"_meta that is a string", Tool{Name: "a", Meta: raw(`"x"`)}, `tool "a": /_meta: expected an object, got "x"`},
 		} {
 			t.Run(row.rule, func(t *testing.T) {
 				s := withTool(t, emptyServer(Options{}), "taken", boom)
@@ -87,7 +87,7 @@ func TestAddTool(t *testing.T) {
 				Annotations:  raw(`{ "title" : "\u00e9 é", "readOnlyHint" : true, "x-other": 1e2 }`),
 				Icons:        raw(`[ {"src":"https://example.com/a.png", "sizes": [ "48x48" ]} ]`),
 				Meta:         raw("{ \"com.example/a\u2028\" : \"\u2029\" }"),
-			}, `{"name":"a","title":"T <>&","description":"d\u2028` + "\uFFFD" + `",` +
+			}, `{"name":"a","title":"T <>&","description":"d\u2028\ufffd",` +
 				`"inputSchema":{"type":"object","properties":{"\u0061":{"default":1.50e1,"title":"x  y"}}},"outputSchema":{"type":["array","null"]},` +
 				`"annotations":{"title":"\u00e9 é","readOnlyHint":true,"x-other":1e2},"icons":[{"src":"https://example.com/a.png","sizes":["48x48"]}],` +
 				`"_meta":{"com.example/a\u2028":"\u2029"}}`},
@@ -126,6 +126,8 @@ func TestAddTool(t *testing.T) {
 		}
 	})
 }
+
+func cursorAfter(name string) string { return cursorPrefix + name }
 
 // list asks for pages until there is no more, and gives the names on each.
 func list(t *testing.T, s *Server, cursor string) (pages [][]string) {
@@ -244,10 +246,8 @@ func TestListTools(t *testing.T) {
 		s := testServer(t, Options{PageSize: 1})
 		good := cursorAfter("add")
 		for _, cursor := range []string{
-			`""`, `null`, `7`, `{}`, `[]`, `true`, `"add"`, `"` + good + `="`, `"` + good + ` "`, `" ` + good + `"`, `"` + good[1:] + `"`,
-			`"` + good[:len(good)-1] + `"`, `"` + strings.ToLower(good) + `"`, `"` + good[:4] + `\n` + good[4:] + `"`, `"` + good + `\r\n"`,
-			`"` + cursorAfter("") + `"`, `"` + cursorAfter("a b") + `"`, `"` + cursorAfter(strings.Repeat("x", 129)) + `"`, `"\ud800"`,
-			`"` + strings.Repeat("A", 100_000) + `"`,
+			`""`, `null`, `7`, `{}`, `[]`, `true`, `"add"`, `" ` + good + `"`, `"` + good[1:] + `"`, `"` + strings.ToUpper(good) + `"`,
+			`"\ud800"`, `"` + strings.Repeat("A", 100_000) + `"`,
 		} {
 			want := failure("1", -32602, "Invalid params: cursor is not one that this server gave")
 			if got := ask(t, s, requestOf("1", "tools/list", `"cursor":`+cursor)); got != want {
@@ -315,33 +315,32 @@ func TestContents(t *testing.T) {
 		content Content
 		wire    string
 	}{
-		{"text", TextContent{Text: "a"}, `{"type":"text","text":"a"}`},
-		{"no text", TextContent{}, `{"type":"text","text":""}`},
-		{"text with annotations", TextContent{Text: "a", Annotations: raw(` {"audience" : ["user"], "priority":0.50}`), Meta: raw(`{ }`)},
-			`{"type":"text","text":"a","annotations":{"audience":["user"],"priority":0.50},"_meta":{}}`},
-		{"text that is JSON already", TextContent{Raw: raw(`"\ud800\u0061"`), Text: "unused"}, `{"type":"text","text":"\ud800\u0061"}`},
-		{"such text with what must not leave", TextContent{Raw: raw("\"\u2028\xff<\"")}, `{"type":"text","text":"\u2028` + "\uFFFD" + `<"}`},
-		{"an image", ImageContent{Data: []byte{0, 0xFF, 0xFE}, MIMEType: "image/png"}, `{"type":"image","data":"AP/+","mimeType":"image/png"}`},
-		{"an image without data", ImageContent{MIMEType: "image/png", Annotations: raw(`{"priority":1}`), Meta: raw(`{"a":1}`)},
-			`{"type":"image","data":"","mimeType":"image/png","annotations":{"priority":1},"_meta":{"a":1}}`},
-		{"sound", AudioContent{Data: []byte("a"), MIMEType: "audio/wav", Annotations: raw(`{}`), Meta: raw(`{}`)},
-			`{"type":"audio","data":"YQ==","mimeType":"audio/wav","annotations":{},"_meta":{}}`},
-		{"a link", ResourceLink{URI: "file:///a", Name: "a"}, `{"type":"resource_link","uri":"file:///a","name":"a"}`},
-		{"a link with everything", ResourceLink{URI: "file:///a?b&c", Name: "a", Title: "t", Description: "d", MIMEType: "text/plain",
-			Size: raw("12"), Icons: raw(`[{"src":"data:,"}]`), Annotations: raw(`{"lastModified":"2026-07-28T00:00:00Z"}`), Meta: raw(`{"a":[ ]}`)},
-			`{"type":"resource_link","uri":"file:///a?b&c","name":"a","title":"t","description":"d","mimeType":"text/plain","size":12,` +
-				`"icons":[{"src":"data:,"}],"annotations":{"lastModified":"2026-07-28T00:00:00Z"},"_meta":{"a":[]}}`},
-		{"a resource that is text", EmbeddedResource{URI: "file:///a", Text: "a\nb"}, `{"type":"resource","resource":{"uri":"file:///a","text":"a\nb"}}`},
-		{"a resource that is bytes", EmbeddedResource{URI: "file:///a", MIMEType: "image/png", Blob: []byte{0xFB}, ResourceMeta: raw(`{"a":1}`), Annotations: raw(`{}`), Meta: raw(`{"b":2}`)},
-			`{"type":"resource","resource":{"uri":"file:///a","mimeType":"image/png","blob":"+w==","_meta":{"a":1}},"annotations":{},"_meta":{"b":2}}`},
-		{"a resource without bytes", EmbeddedResource{URI: "file:///a", Blob: []byte{}}, `{"type":"resource","resource":{"uri":"file:///a","blob":""}}`},
+		{"text", Content{"type": "text", "text": "a"}, `{"text":"a","type":"text"}`},
+		{"no text", Content{"type": "text", "text": ""}, `{"text":"","type":"text"}`},
+		{"text with annotations", Content{"type": "text", "text": "a", "annotations": raw(` {"audience" : ["user"], "priority":0.50}`), "_meta": raw(`{ }`)},
+			`{"_meta":{},"annotations":{"audience":["user"],"priority":0.50},"text":"a","type":"text"}`},
+		{"text that leaves safely", Content{"type": "text", "text": "<\u2028\xff&\n", "_meta": raw("{\"\u2028\":\"\xff<\"}")},
+			`{"_meta":{"\u2028":"` + "\uFFFD" + `<"},"text":"<\u2028\ufffd&\n","type":"text"}`},
+		{"an image", Content{"type": "image", "data": []byte{0, 0xFF, 0xFE}, "mimeType": "image/png"}, `{"data":"AP/+","mimeType":"image/png","type":"image"}`},
+		{"an image without bytes", Content{"type": "image", "data": []byte{}, "mimeType": "image/png"}, `{"data":"","mimeType":"image/png","type":"image"}`},
+		{"sound", Content{"type": "audio", "data": []byte("a"), "mimeType": "audio/wav", "annotations": map[string]any{"priority": 1}},
+			`{"annotations":{"priority":1},"data":"YQ==","mimeType":"audio/wav","type":"audio"}`},
+		{"a link", Content{"type": "resource_link", "uri": "file:///a", "name": "a"}, `{"name":"a","type":"resource_link","uri":"file:///a"}`},
+		{"a link with everything", Content{"type": "resource_link", "uri": "file:///a?b&c", "name": "a", "title": "t", "description": "d", "mimeType": "text/plain",
+			"size": 1024, "icons": raw(`[{"src":"x"}]`), "annotations": raw(`{"lastModified":"2026-07-28"}`), "_meta": raw(`{"a":[]}`)},
+			`{"_meta":{"a":[]},"annotations":{"lastModified":"2026-07-28"},"description":"d","icons":[{"src":"x"}],"mimeType":"text/plain","name":"a","size":1024,` +
+				`"title":"t","type":"resource_link","uri":"file:///a?b&c"}`},
+		{"a resource that is text", Content{"type": "resource", "resource": map[string]any{"uri": "file:///a", "text": "a\nb"}},
+			`{"resource":{"text":"a\nb","uri":"file:///a"},"type":"resource"}`},
+		{"a resource that is bytes", Content{"type": "resource", "resource": Content{"uri": "file:///a", "mimeType": "image/png", "blob": []byte{0xFB}, "_meta": raw(`{"a":1}`)}},
+			`{"resource":{"_meta":{"a":1},"blob":"+w==","mimeType":"image/png","uri":"file:///a"},"type":"resource"}`},
 	} {
 		t.Run(row.rule, func(t *testing.T) {
 			s := withTool(t, emptyServer(Options{}), "x", func(context.Context, *Call) (*Result, error) {
-				return &Result{Content: []Content{row.content, TextContent{Text: "and"}}}, nil
+				return &Result{Content: []Content{row.content, {"type": "text", "text": "and"}}}, nil
 			})
 			compare(t, talk(t, s, toolCall("1", "x", "{}")),
-				[]string{success("1", `{"resultType":"complete","content":[`+row.wire+`,{"type":"text","text":"and"}],"isError":false,`+standardInfo+`}`)})
+				[]string{success("1", `{"resultType":"complete","content":[`+row.wire+`,{"text":"and","type":"text"}],"isError":false,`+standardInfo+`}`)})
 		})
 	}
 }
@@ -365,11 +364,17 @@ func TestResults(t *testing.T) {
 	}{
 		{rule: "a text", result: Text("a"), wire: result(`"content":[{"type":"text","text":"a"}],"isError":false`)},
 		{rule: "nothing to say", result: &Result{}, wire: result(`"content":[],"isError":false`)},
-		{rule: "an error that the tool words itself", result: &Result{Content: []Content{TextContent{Text: "a"}}, IsError: true}, wire: toolError("1", "a")},
+		{rule: "text that is JSON already", result: &Result{RawText: raw(`"\ud800\u0061"`)}, wire: result(`"content":[{"type":"text","text":"\ud800\u0061"}],"isError":false`)},
+		{rule: "such text with what must not leave", result: &Result{RawText: raw(" \"\u2028\xff<\"")},
+			wire: result(`"content":[{"type":"text","text":"\u2028` + "\uFFFD" + `<"}],"isError":false`)},
+		{rule: "a text before content", result: &Result{RawText: raw(`"b"`), Content: []Content{{"type": "text", "text": "c"}}},
+			wire: result(`"content":[{"type":"text","text":"b"},{"text":"c","type":"text"}],"isError":false`)},
+		{rule: "an error that the tool words itself", result: &Result{Content: []Content{{"type": "text", "text": "a"}}, IsError: true},
+			wire: result(`"content":[{"text":"a","type":"text"}],"isError":true`)},
 		{rule: "an error without words", result: &Result{IsError: true}, wire: result(`"content":[],"isError":true`)},
 		{rule: "structured content has a twin in text", result: &Result{StructuredContent: raw(` {"a" : [1.0, "\u0062"]} `)},
 			wire: result(`"content":[{"type":"text","text":"{\"a\":[1.0,\"\\u0062\"]}"}],"structuredContent":{"a":[1.0,"\u0062"]},"isError":false`)},
-		{rule: "unless the tool gives content", result: &Result{Content: []Content{TextContent{Text: "x"}}, StructuredContent: raw(`{}`)},
+		{rule: "unless the tool gives content", result: &Result{Text: "x", StructuredContent: raw(`{}`)},
 			wire: result(`"content":[{"type":"text","text":"x"}],"structuredContent":{},"isError":false`)},
 		{rule: "structured content may be null", result: &Result{StructuredContent: raw(`null`)},
 			wire: result(`"content":[{"type":"text","text":"null"}],"structuredContent":null,"isError":false`)},
@@ -377,14 +382,14 @@ func TestResults(t *testing.T) {
 			wire: result(`"content":[{"type":"text","text":"7"}],"structuredContent":7,"isError":false`)},
 		{rule: "structured content leaves safely", result: &Result{StructuredContent: raw("{\"a\u2028\":\"\xff<>&\"}")},
 			wire: result(`"content":[{"type":"text","text":"{\"a\\u2028\":\"` + "\uFFFD" + `<>&\"}"}],"structuredContent":{"a\u2028":"` + "\uFFFD" + `<>&"},"isError":false`)},
-		{rule: "structured content that is not JSON", result: &Result{StructuredContent: raw(`{"a":}`)}, wire: internal, log: "structuredContent: not JSON, at byte 5: want a value"},
+		{rule: "structured content that is not JSON", result: &Result{StructuredContent: raw(`{"a":}`)}, wire: internal, log: "structured content: json: "},
 		{rule: "structured content with a duplicate", result: &Result{StructuredContent: raw(`{"a":1,"a":1}`)}, wire: internal, log: "a member name twice"},
 
 		{rule: "an output schema that is met", output: numberSchema, result: &Result{StructuredContent: raw(`{"n":1.0}`)},
 			wire: result(`"content":[{"type":"text","text":"{\"n\":1.0}"}],"structuredContent":{"n":1.0},"isError":false`)},
 		{rule: "an output schema that is not met", output: numberSchema, result: &Result{StructuredContent: raw(`{"n":"secret"}`)}, wire: internal, log: "/n"},
 		{rule: "an output schema and no structured content", output: numberSchema, result: Text("a"), wire: internal, log: "no structured content, though the tool has an output schema"},
-		{rule: "an output schema and null", output: numberSchema, result: &Result{StructuredContent: raw(`null`)}, wire: internal, log: "does not fit the output schema"},
+		{rule: "an output schema and null", output: numberSchema, result: &Result{StructuredContent: raw(`null`)}, wire: internal, log: "structured content: "},
 		{rule: "an output schema that null meets", output: `{"type":["object","null"]}`, result: &Result{StructuredContent: raw(`null`)},
 			wire: result(`"content":[{"type":"text","text":"null"}],"structuredContent":null,"isError":false`)},
 		{rule: "an output schema that null meets, and absence does not", output: `{"type":["object","null"]}`, result: &Result{}, wire: internal, log: "no structured content"},
@@ -408,7 +413,7 @@ func TestResults(t *testing.T) {
 		{rule: "with data", err: &Error{Code: 42, Message: "no", Data: raw("{ \"a\":\"\u2028\" }")}, wire: failure("1", 42, "no", `{"a":"\u2028"}`)},
 		{rule: "with data that is null", err: &Error{Code: 42, Message: "no", Data: raw(`null`)}, wire: failure("1", 42, "no", `null`)},
 		{rule: "with data that is not UTF-8", err: &Error{Code: 42, Message: "no", Data: raw("\"\xff\"")}, wire: failure("1", 42, "no", "\"\uFFFD\"")},
-		{rule: "with data that is not JSON", err: &Error{Code: 42, Message: "no", Data: raw(`{`)}, wire: internal, log: "error data that is not JSON"},
+		{rule: "with data that is not JSON", err: &Error{Code: 42, Message: "no", Data: raw(`{`)}, wire: internal, log: "data that is not JSON"},
 		{rule: "wrapped", err: fmt.Errorf("context: %w", &Error{Code: 42, Message: "no"}), wire: failure("1", 42, "no")},
 		{rule: "a capability that is missing", err: MissingClientCapability(Sampling),
 			wire: failure("1", -32021, "Missing required client capability", `{"requiredCapabilities":{"sampling":{}}}`)},
@@ -417,15 +422,19 @@ func TestResults(t *testing.T) {
 		{rule: "the first after it", err: &Error{Code: -32769, Message: "no"}, wire: failure("1", -32769, "no")},
 
 		{rule: "neither result nor error", wire: internal, log: "neither a result nor an error"},
-		{rule: "content of no kind", result: &Result{Content: []Content{TextContent{}, nil}}, wire: internal, log: "content of no kind"},
-		{rule: "a pointer to nothing", result: &Result{Content: []Content{(*TextContent)(nil)}}, wire: internal, log: "nil *TextContent"},
-		{rule: "raw text that is no text", result: &Result{Content: []Content{TextContent{Raw: raw(`1`)}}}, wire: internal, log: "text is of the wrong kind"},
-		{rule: "annotations that are no object", result: &Result{Content: []Content{ImageContent{Annotations: raw(`"secret"`)}}}, wire: internal, log: "annotations is of the wrong kind"},
-		{rule: "content with _meta that is no object", result: &Result{Content: []Content{AudioContent{Meta: raw(`null`)}}}, wire: internal, log: "_meta is of the wrong kind"},
-		{rule: "icons that are no array", result: &Result{Content: []Content{ResourceLink{Icons: raw(`{}`)}}}, wire: internal, log: "icons is of the wrong kind"},
-		{rule: "a size that is text", result: &Result{Content: []Content{ResourceLink{Size: raw(`"1"`)}}}, wire: internal, log: "size is of the wrong kind"},
-		{rule: "a size that is no integer", result: &Result{Content: []Content{ResourceLink{Size: raw(`1.5`)}}}, wire: internal, log: "size is of the wrong kind"},
-		{rule: "a resource's _meta that is no object", result: &Result{Content: []Content{EmbeddedResource{ResourceMeta: raw(`[]`)}}}, wire: internal, log: "_meta is of the wrong kind"},
+		{rule: "raw text that is no text", result: &Result{RawText: raw(`1`)}, wire: internal, log: "text is of the wrong kind"},
+		{rule: "content of no kind", result: &Result{Content: []Content{{"type": "text", "text": ""}, {}}}, wire: internal, log: "type"},
+		{rule: "content that is nothing", result: &Result{Content: []Content{nil}}, wire: internal, log: "expected an object, got null"},
+		{rule: "content of another kind", result: &Result{Content: []Content{{"type": "video", "text": "a"}}}, wire: internal, log: "(root): expected an object with"},
+		{rule: "text without a text", result: &Result{Content: []Content{{"type": "text"}}}, wire: internal, log: "/text: missing"},
+		{rule: "text that JSON does not have", result: &Result{Content: []Content{{"type": "text", "text": func() {}}}}, wire: internal, log: "unsupported type"},
+		{rule: "annotations that are no object", result: &Result{Content: []Content{{"type": "text", "text": "a", "annotations": "secret"}}}, wire: internal, log: "/annotations"},
+		{rule: "content with _meta that is no object", result: &Result{Content: []Content{{"type": "text", "text": "a", "_meta": raw(`null`)}}}, wire: internal, log: "/_meta"},
+		{rule: "content with a duplicate", result: &Result{Content: []Content{{"type": "text", "text": "a", "_meta": raw(`{"a":1,"a":1}`)}}}, wire: internal, log: "a member name twice"},
+		{rule: "an image without data", result: &Result{Content: []Content{{"type": "image", "data": []byte(nil), "mimeType": "image/png"}}}, wire: internal, log: "/data: expected a string, got null"},
+		{rule: "annotations of a link that are no object", result: &Result{Content: []Content{{"type": "resource_link", "uri": "a", "name": "a", "annotations": raw(`[]`)}}}, wire: internal, log: "/annotations: expected an object"},
+		{rule: "a size that is no integer", result: &Result{Content: []Content{{"type": "resource_link", "uri": "a", "name": "a", "size": 1.5}}}, wire: internal, log: "/size: expected an integer"},
+		{rule: "a resource that is text and bytes", result: &Result{Content: []Content{{"type": "resource", "resource": Content{"uri": "a", "text": "", "blob": ""}}}}, wire: internal, log: "/resource: fits"},
 	} {
 		t.Run(row.rule, func(t *testing.T) {
 			var logged bytes.Buffer
@@ -540,7 +549,7 @@ func TestArguments(t *testing.T) {
 		release := make(chan struct{})
 		s := withTool(t, testServer(t, Options{}), "keep", func(ctx context.Context, call *Call) (*Result, error) {
 			<-release
-			return &Result{Content: []Content{TextContent{Raw: call.Argument("text")}}}, nil
+			return &Result{RawText: call.Argument("text")}, nil
 		})
 		l := dial(t, s)
 		var want []string
@@ -650,7 +659,7 @@ func TestTyped(t *testing.T) {
 		}
 	})
 	t.Run("what Go cannot hold is a tool error", func(t *testing.T) {
-		if answer := ask(t, s, toolCall("1", "x", `{"count":1.5}`)); !strings.Contains(answer, `"text":"Invalid arguments:\n/count: number 1.5 does not fit into a Go int"`) || !strings.Contains(answer, `"isError":true`) {
+		if answer := ask(t, s, toolCall("1", "x", `{"count":1.5}`)); !strings.Contains(answer, `"text":"Invalid arguments:\n/Count: number 1.5 does not fit into a Go int"`) || !strings.Contains(answer, `"isError":true`) {
 			t.Error(answer)
 		}
 	})

@@ -26,26 +26,26 @@ var simpleText = tool{
 var imageContent = tool{
 	mcp.Tool{Name: "test_image_content", Description: "Answers with an image of one pixel."},
 	func(ctx context.Context, call *mcp.Call) (*mcp.Result, error) {
-		return result(mcp.ImageContent{Data: pixel, MIMEType: "image/png"}), nil
+		return result(mcp.Content{"type": "image", "data": pixel, "mimeType": "image/png"}), nil
 	},
 }
 
 var audioContent = tool{
 	mcp.Tool{Name: "test_audio_content", Description: "Answers with a sound of two samples, which are silent."},
 	func(ctx context.Context, call *mcp.Call) (*mcp.Result, error) {
-		return result(mcp.AudioContent{Data: []byte(silence), MIMEType: "audio/wav"}), nil
+		return result(mcp.Content{"type": "audio", "data": []byte(silence), "mimeType": "audio/wav"}), nil
 	},
 }
 
-// An embedded resource brings its contents along: text or, in Blob, bytes.
+// An embedded resource brings its contents along: text or, as its blob, bytes.
 var embeddedResource = tool{
 	mcp.Tool{Name: "test_embedded_resource", Description: "Answers with a resource and its text."},
 	func(ctx context.Context, call *mcp.Call) (*mcp.Result, error) {
-		return result(mcp.EmbeddedResource{
-			URI:      "test://embedded-resource",
-			MIMEType: "text/plain",
-			Text:     "This is the text of the resource.",
-		}), nil
+		return result(mcp.Content{"type": "resource", "resource": mcp.Content{
+			"uri":      "test://embedded-resource",
+			"mimeType": "text/plain",
+			"text":     "This is the text of the resource.",
+		}}), nil
 	},
 }
 
@@ -53,15 +53,16 @@ var embeddedResource = tool{
 var resourceLink = tool{
 	mcp.Tool{Name: "resource_link", Description: "Answers with a link to a resource and all that may be said of it."},
 	func(ctx context.Context, call *mcp.Call) (*mcp.Result, error) {
-		return result(mcp.ResourceLink{
-			URI:         "https://example.com/report.txt",
-			Name:        "report.txt",
-			Title:       "The report",
-			Description: "A report that does not exist.",
-			MIMEType:    "text/plain",
-			Size:        json.RawMessage(`1024`),
-			Annotations: json.RawMessage(`{"audience":["user"],"priority":0.5,"lastModified":"2026-07-28T12:00:00Z"}`),
-			Meta:        json.RawMessage(`{"example.com/revision":7}`),
+		return result(mcp.Content{
+			"type":        "resource_link",
+			"uri":         "https://example.com/report.txt",
+			"name":        "report.txt",
+			"title":       "The report",
+			"description": "A report that does not exist.",
+			"mimeType":    "text/plain",
+			"size":        1024,
+			"annotations": json.RawMessage(`{"audience":["user"],"priority":0.5,"lastModified":"2026-07-28T12:00:00Z"}`),
+			"_meta":       map[string]any{"example.com/revision": 7},
 		}), nil
 	},
 }
@@ -70,9 +71,9 @@ var multipleContentTypes = tool{
 	mcp.Tool{Name: "test_multiple_content_types", Description: "Answers with a text, an image and a resource."},
 	func(ctx context.Context, call *mcp.Call) (*mcp.Result, error) {
 		return result(
-			mcp.TextContent{Text: "A pixel, and the same as a resource:"},
-			mcp.ImageContent{Data: pixel, MIMEType: "image/png"},
-			mcp.EmbeddedResource{URI: "test://pixel.png", MIMEType: "image/png", Blob: pixel},
+			mcp.Content{"type": "text", "text": "A pixel, and the same as a resource:"},
+			mcp.Content{"type": "image", "data": pixel, "mimeType": "image/png"},
+			mcp.Content{"type": "resource", "resource": mcp.Content{"uri": "test://pixel.png", "mimeType": "image/png", "blob": pixel}},
 		), nil
 	},
 }

@@ -42,17 +42,17 @@ var calls = []struct {
 	{"an argument that nobody asked for is an error that the model reads", "test_simple_text", `"arguments":{"x":1}`, ``,
 		`…"text":"Invalid arguments:…"isError":true,…`},
 	{"an image", "test_image_content", `"arguments":{}`, ``,
-		`…"content":[{"type":"image","data":"iVBORw0KGgo…","mimeType":"image/png"}]…`},
+		`…"content":[{"data":"iVBORw0KGgo…","mimeType":"image/png","type":"image"}]…`},
 	{"a sound", "test_audio_content", `"arguments":{}`, ``,
-		`…"content":[{"type":"audio","data":"UklGRiYAAABXQVZFZm10I…","mimeType":"audio/wav"}]…`},
+		`…"content":[{"data":"UklGRiYAAABXQVZFZm10I…","mimeType":"audio/wav","type":"audio"}]…`},
 	{"a resource and its text", "test_embedded_resource", ``, ``,
-		`…"content":[{"type":"resource","resource":{"uri":"test://embedded-resource","mimeType":"text/plain","text":"This is…"}}]…`},
+		`…"content":[{"resource":{"mimeType":"text/plain","text":"This is…","uri":"test://embedded-resource"},"type":"resource"}]…`},
 	{"a link, and all that may be said of it", "resource_link", ``, ``,
-		`…"content":[{"type":"resource_link","uri":"https://example.com/report.txt","name":"report.txt","title":"The report",` +
-			`"description":"A report that does not exist.","mimeType":"text/plain","size":1024,"annotations":{"audience":["user"],` +
-			`"priority":0.5,"lastModified":"2026-07-28T12:00:00Z"},"_meta":{"example.com/revision":7}}]…`},
+		`…"content":[{"_meta":{"example.com/revision":7},"annotations":{"audience":["user"],"priority":0.5,"lastModified":"2026-07-28T12:00:00Z"},` +
+			`"description":"A report that does not exist.","mimeType":"text/plain","name":"report.txt","size":1024,"title":"The report","type":"resource_link",` +
+			`"uri":"https://example.com/report.txt"}]…`},
 	{"several contents keep their order", "test_multiple_content_types", ``, ``,
-		`…{"type":"text",…},{"type":"image",…},{"type":"resource","resource":{"uri":"test://pixel.png","mimeType":"image/png","blob":"iVBOR…`},
+		`…"type":"text"},{…"type":"image"},{"resource":{"blob":"iVBOR…","mimeType":"image/png","uri":"test://pixel.png"},"type":"resource"}…`},
 	{"a failure is a result", "test_error_handling", ``, ``,
 		`…"result":{…"content":[{"type":"text","text":"this tool fails on purpose"}],"isError":true,…`},
 

@@ -113,7 +113,7 @@ var echo = tool{
 		InputSchema: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}`),
 	},
 	func(ctx context.Context, call *mcp.Call) (*mcp.Result, error) {
-		return result(mcp.TextContent{Raw: call.Argument("text")}), nil
+		return &mcp.Result{RawText: call.Argument("text")}, nil
 	},
 }
 

@@ -69,7 +69,7 @@ var echoTool = mcp.Tool{
 
 // echo returns the JSON of the text rather than a Go string, which could not hold a lone surrogate.
 func echo(ctx context.Context, call *mcp.Call) (*mcp.Result, error) {
-	return &mcp.Result{Content: []mcp.Content{mcp.TextContent{Raw: call.Argument("text")}}}, nil
+	return &mcp.Result{RawText: call.Argument("text")}, nil
 }
 
 var weatherTool = mcp.Tool{
@@ -113,8 +113,7 @@ func getWeather(ctx context.Context, call *mcp.Call, in struct{ Location, Units 
 	if err != nil {
 		return nil, err
 	}
-	text := fmt.Sprintf("%s: %.1f °%s, %s", in.Location, weather.Temperature, map[string]string{"c": "C", "f": "F"}[weather.Units], weather.Conditions)
-	result.Content = []mcp.Content{mcp.TextContent{Text: text}}
+	result.Text = fmt.Sprintf("%s: %.1f °%s, %s", in.Location, weather.Temperature, map[string]string{"c": "C", "f": "F"}[weather.Units], weather.Conditions)
 	return result, nil
 }
 
