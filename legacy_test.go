@@ -274,9 +274,8 @@ func TestLegacyLimitIsThatOfTheClientsLine(t *testing.T) {
 }
 
 func TestLegacyLineGainsAtMostWhatTheLimitAllowsFor(t *testing.T) {
-	var m message
-	m.read([]byte(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
-	if gained := len(m.completed()) - len(m.line); gained != lackedMost {
+	line := []byte(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
+	if gained := len((&translator{legacy: true}).inward(line)) - len(line); gained != lackedMost {
 		t.Errorf("a request without params gains %d bytes, not %d", gained, lackedMost)
 	}
 }
@@ -461,28 +460,4 @@ func TestLegacyClientThatReadsLateMissesNothing(t *testing.T) {
 		l.want(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{}}`, i))
 	}
 	l.close()
-}
-
-// What the translator keeps for a request it keeps only until the answer or the cancellation.
-func TestLegacyTranslatorForgets(t *testing.T) {
-	s, _, _ := legacyServer(t, true)
-	r, w, _ := translate(s, strings.NewReader(""), io.Discard)
-	in := r.(*translator)
-	in.inward([]byte(legacyOpen))
-	for i := range 100 {
-		in.inward(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d.0,"method":"tools/call","params":{"name":"greet"}}`, i))
-	}
-	if n := len(in.waiting); n != 101 {
-		t.Fatalf("%d requests wait for their answers, not 101", n)
-	}
-	in.inward([]byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"open"}}`))
-	in.inward([]byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"unknown"}}`))
-	in.inward([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{META}}`))
-	for i := range 50 {
-		fmt.Fprintf(w, `{"jsonrpc":"2.0","method":"notifications/progress","params":{}}`+"\n"+`{"jsonrpc":"2.0","id":%d,"result":{}}`+"\n", i)
-		in.inward(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, 50+i))
-	}
-	if n := len(in.waiting); n != 0 {
-		t.Errorf("%d requests are kept", n)
-	}
 }

@@ -48,7 +48,7 @@ func (s *Server) ServeStdio(ctx context.Context) error {
 func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 	limit := s.options.MaxMessage
 	if s.options.Legacy {
-		r, w, limit = translate(s, r, w)
+		r, limit = translate(r, limit)
 	}
 	c := &conn{Writer: NewWriter(w), server: s, ctx: ctx, tasks: make(map[idKey]*task), wake: make(chan struct{}, 1)}
 	c.finish = c.finished
@@ -262,6 +262,11 @@ func (c *conn) serve(l *lane, line []byte) {
 	if failure == nil {
 		result, t, failure = c.server.open(m)
 	}
+	if c.server.options.Legacy && failure != nil && failure.Code == CodeMethodNotFound {
+		if result = c.server.legacyResult(m); result != nil {
+			failure = nil
+		}
+	}
 	if t == nil {
 		c.respond(m.id(), result, failure)
 	} else {
@@ -474,6 +479,9 @@ func (c *conn) send(t *task, next func() []byte) {
 func (c *conn) finished(t *task, response []byte) {
 	inline := t.lane != nil && t.lane.state.CompareAndSwap(laneRunning, laneReading)
 	subscription := t.call.tool == nil
+	if c.server.options.Legacy {
+		response = t.legacyResponse(response)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.waitForRoom(t); !t.over {
