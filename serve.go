@@ -13,7 +13,6 @@ import (
 	"os/signal"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -50,13 +49,17 @@ func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 	if s.options.Legacy {
 		r, limit = translate(r, limit)
 	}
-	c := &conn{Writer: NewWriter(w), server: s, ctx: ctx, tasks: make(map[idKey]*task), wake: make(chan struct{}, 1)}
+	ended := make(chan struct{})
+	c := &conn{Writer: NewWriter(w), server: s, ctx: ctx, tasks: make(map[idKey]*task), end: sync.OnceFunc(func() { close(ended) })}
 	c.finish = c.finished
 	go c.read(c.newLane(NewReader(r, limit)))
+	select {
+	case <-ended:
+	case <-ctx.Done():
+	}
 
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.await(ctx, func() bool { return c.inputEnded })
 	idle := func() bool { return c.running == 0 && len(c.queue) == 0 && c.telling == 0 }
 	for c.err == nil && ctx.Err() == nil && !idle() {
 		grace, cancel := context.WithTimeout(ctx, s.options.Grace)
@@ -73,9 +76,9 @@ func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 		t.over = t.call.tool != nil || !farewell
 		t.ctx.end()
 	}
-	if t := c.lane.task; t != nil {
-		t.over = true
-		t.ctx.end()
+	if l := c.lane; l != nil && l.busy && l.task != nil {
+		l.task.over = true
+		l.task.ctx.end()
 	}
 	go c.wakeUp() // a Write may not end
 	flushed := func() bool {
@@ -109,38 +112,23 @@ type conn struct {
 	lastPlace    time.Time       // when there was last a place to wait in
 	telling      int             // goroutines that wait for room to write
 
-	inputEnded bool
-	readErr    error
-	closed     bool          // no request is served any more
-	wake       chan struct{} // tells await that something has changed
+	end     func() // tells Serve that the input has ended, or the client is gone
+	readErr error
+	closed  bool // no request is served any more
 }
 
-// await waits until done, or the client is gone, or ctx ends. Like the methods down to read it is called with c.mu held.
+// await waits until done, or the client is gone, or ctx ends. Like the next two it is called with c.mu held.
 func (c *conn) await(ctx context.Context, done func() bool) {
+	defer context.AfterFunc(ctx, c.wakeUp)()
 	for c.err == nil && ctx.Err() == nil && !done() {
-		c.mu.Unlock()
-		select {
-		case <-c.wake:
-		case <-ctx.Done():
-		}
-		c.mu.Lock()
-	}
-}
-
-// changed tells await, where it waits for more than the end of input.
-func (c *conn) changed() {
-	if c.err != nil || c.inputEnded || c.closed {
-		select {
-		case c.wake <- struct{}{}:
-		default:
-		}
+		c.room.Wait()
 	}
 }
 
 func (c *conn) flushNow() {
-	c.changed() // what is to be known before a Write that may take long
-	c.flush()
-	c.changed()
+	if c.flush(); c.err != nil {
+		c.end()
+	}
 }
 
 // waitForRoom waits while the client does not read what is written, unless t is over. This is what stops the reader.
@@ -158,19 +146,13 @@ func (c *conn) waitForRoom(t *task) {
 // holds up another for longer than that, and cancellations get through. The same goes for a Write. There is one reader at any
 // time, and while it runs a call nobody else can look for that call's id; so the call enters the books only when taken over.
 type lane struct {
-	frames *Reader
-	msg    message
-	task   *task        // the call that the reader runs; nil where it writes
-	state  atomic.Int32 // laneReading and so on; who changes it from laneRunning has the role of the reader
-	timer  *time.Timer  // runs out handOver after the latest start of a call or a Write; if that is over, in vain
-	busy   bool         // there were requests in flight when the reader looked last; it alone can add to them
+	frames   *Reader
+	msg      message
+	task     *task       // the call that the reader runs; nil where it writes
+	busy     bool        // it runs a call, or writes: it can lose its role
+	timer    *time.Timer // runs out handOver after the latest start of that; if it is over, in vain
+	inFlight bool        // there were requests in flight when the reader looked last; it alone can add to them
 }
-
-const (
-	laneReading int32 = iota // reads, or does what is quickly done
-	laneRunning              // runs a call, or writes
-	laneLeft                 // reads no more
-)
 
 func (c *conn) newLane(frames *Reader) *lane {
 	l := &lane{frames: frames}
@@ -180,28 +162,34 @@ func (c *conn) newLane(frames *Reader) *lane {
 	return l
 }
 
-// takeOver reads on where the reader of l runs a call, or writes, for long.
+// work is what the reader begins when it runs a call, or writes, which is no task. It is called with c.mu held.
+func (l *lane) work(t *task) {
+	l.task, l.busy = t, true
+	l.timer.Reset(handOver)
+}
+
+// takeOver reads on where the reader of l has been at work for long.
 func (c *conn) takeOver(l *lane) {
-	if !l.state.CompareAndSwap(laneRunning, laneLeft) {
+	c.mu.Lock()
+	if c.lane != l || !l.busy {
+		c.mu.Unlock()
 		return
 	}
-	c.mu.Lock()
 	if t := l.task; t != nil {
 		t.call.tool.slow.Store(true) // gets a goroutine at once the next time
-		if !t.over {                 // it has not finished in the meantime
-			c.enter(t)
-			c.running++
-		}
+		c.enter(t)
+		c.running++
 	}
 	next := c.newLane(l.frames.successor())
 	c.mu.Unlock()
 	c.read(next)
 }
 
-// read reads and serves until the input ends, or the lane is left.
+// read reads and serves as long as l has the role of the reader, until the input ends.
 func (c *conn) read(l *lane) {
+	returned := false
 	defer func() {
-		if l.state.Load() == laneReading { // a tool has ended the goroutine
+		if !returned { // a tool has ended the goroutine
 			go c.read(l)
 		}
 	}()
@@ -211,37 +199,35 @@ func (c *conn) read(l *lane) {
 		case tooMuch:
 			c.respond(nil, nil, tooLong(c.server.options.MaxMessage))
 		case err != nil:
-			l.state.Store(laneLeft)
 			c.mu.Lock()
-			if c.inputEnded = true; err != io.EOF {
+			if c.lane = nil; err != io.EOF {
 				c.readErr = err
 			}
+			c.end() // before a Write that may take long
 			c.flushNow()
 			c.mu.Unlock()
 		default:
 			c.serve(l, line)
 		}
 	}
+	returned = true
 }
 
-// writeOut writes what has been answered where the reader of l is about to wait, so that a burst of requests gets its answers in
-// few Writes, or where much of it waits. It reports whether the lane still has the reader.
+// writeOut writes what has been answered where the reader is about to wait, so that a burst of requests gets its answers in few
+// Writes, or where much of it waits. It reports whether l still has the reader.
 func (c *conn) writeOut(l *lane) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.closed || l.state.Load() == laneLeft {
-		l.state.Store(laneLeft)
+	if c.closed || c.lane != l {
 		return false
 	}
-	l.busy = len(c.tasks) > 0
-	if l.frames.ready() && len(c.out) < flushAt || len(c.out) == 0 {
-		return true
+	l.inFlight = len(c.tasks) > 0
+	if len(c.out) >= flushAt || len(c.out) > 0 && !l.frames.ready() {
+		l.work(nil)
+		c.flushNow()
+		l.busy = false
 	}
-	l.task = nil
-	l.state.Store(laneRunning)
-	l.timer.Reset(handOver)
-	c.flushNow()
-	return l.state.CompareAndSwap(laneRunning, laneReading)
+	return c.lane == l
 }
 
 // serve does with a line what is to be done with it.
@@ -254,7 +240,7 @@ func (c *conn) serve(l *lane, line []byte) {
 		return
 	case kind == response:
 		return
-	case failure == nil && l.busy && c.inFlight(m.id()):
+	case failure == nil && l.inFlight && c.inFlight(m.id()):
 		_, failure = m.refuse("the id is in flight already")
 	}
 	var result []byte
@@ -356,10 +342,9 @@ func (c *conn) begin(l *lane, t *task) {
 	c.mu.Lock()
 	free := tool != nil && c.running < c.server.options.MaxRunning && len(c.queue) == 0
 	if free && !c.closed && !tool.slow.Load() {
-		t.lane, l.task = l, t
+		t.lane = l
+		l.work(t)
 		c.mu.Unlock()
-		l.state.Store(laneRunning)
-		l.timer.Reset(handOver)
 		c.server.perform(&t.ctx, t, c.finish)
 		return
 	}
@@ -477,13 +462,16 @@ func (c *conn) send(t *task, next func() []byte) {
 // response, and where the server ends a subscription a notification that it has (basic/patterns/cancellation). Then it starts
 // what waited for its place.
 func (c *conn) finished(t *task, response []byte) {
-	inline := t.lane != nil && t.lane.state.CompareAndSwap(laneRunning, laneReading)
 	subscription := t.call.tool == nil
 	if c.server.options.Legacy {
 		response = t.legacyResponse(response)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	inline := t.lane != nil && t.lane == c.lane
+	if inline {
+		t.lane.busy = false
+	}
 	if c.waitForRoom(t); !t.over {
 		if last := t.call.progress.end(); last != nil {
 			c.put(last)
@@ -499,11 +487,12 @@ func (c *conn) finished(t *task, response []byte) {
 	}
 	if subscription {
 		c.place(t, -1)
-	} else if !inline && t.key != "" {
+	} else if !inline {
 		c.running--
 		c.startWaiting()
 	}
 	if !inline {
+		c.room.Broadcast()
 		c.flushNow()
 	}
 }
