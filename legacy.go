@@ -77,20 +77,22 @@ func (t *translator) inward(line []byte) []byte {
 	return slices.Concat(line[:at+1], []byte(lacked), line[at+1:])
 }
 
-// legacyResult is the answer to a request with the mark of a method that the core does not know, or nil.
-func (s *Server) legacyResult(m *message) []byte {
-	switch method := string(m.method()); {
-	case memberOf(m.at(slotMeta), legacyMark) == nil:
-	case method == "ping":
-		return []byte("{}")
-	case method == "initialize":
+// legacyResult gives a result in the place of an error, where a request with the mark has a method that the core does not know.
+func (s *Server) legacyResult(m *message, failure *Error) ([]byte, *Error) {
+	if failure.Code != CodeMethodNotFound || memberOf(m.at(slotMeta), legacyMark) == nil {
+		return nil, failure
+	}
+	switch string(m.method()) {
+	case "ping":
+		return []byte("{}"), nil
+	case "initialize":
 		asked := func(version string) bool { return textIs(memberOf(m.at(slotParams), "protocolVersion"), version) }
 		e := encoder{buf: []byte(`{"capabilities":{"tools":{}},"serverInfo":` + s.serverInfo[len(MetaServerInfo)+len(`"":`):])}
 		e.text("protocolVersion", legacyVersions[max(0, slices.IndexFunc(legacyVersions, asked))])
 		e.option("instructions", s.options.Instructions)
-		return append(e.buf, '}')
+		return append(e.buf, '}'), nil
 	}
-	return nil
+	return nil, failure
 }
 
 // legacyResponse is the response to a call, of which one with the mark cannot be told that it lacks a capability.

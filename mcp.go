@@ -129,7 +129,7 @@ type Server struct {
 	tools    map[string]*tool
 	names    []string // of the tools, sorted
 	list     []byte   // the first page of tools/list, or nil where it has to be made anew
-	watchers map[chan struct{}]bool
+	onChange chan struct{}
 }
 
 // NewServer returns a server without tools. The options are copied.
@@ -148,7 +148,7 @@ func NewServer(info Implementation, options Options) *Server {
 		options.StateKey = make([]byte, 32)
 		rand.Read(options.StateKey) // never fails
 	}
-	s := &Server{options: options, logging: make(chan struct{}, 1), tools: make(map[string]*tool), watchers: make(map[chan struct{}]bool)}
+	s := &Server{options: options, logging: make(chan struct{}, 1), tools: make(map[string]*tool), onChange: make(chan struct{})}
 	s.serverInfo = serverInfo(info)
 	s.discover = s.discovery()
 	return s

@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -113,35 +114,23 @@ type InputRequired struct {
 // Error says that input is required.
 func (q *InputRequired) Error() string { return "input required" }
 
-// The restricted subset of JSON Schema that a form may use: client/elicitation, heading Requested Schema.
+// The restricted subset of JSON Schema that a form may use: client/elicitation, heading Requested Schema. That each keyword has
+// a value of its kind is checked where the schema is compiled.
 const (
-	formLabels  = `"title":{"type":"string"},"description":{"type":"string"}`
-	formStrings = `{"type":"array","items":{"type":"string"}}`
-	formChoices = `{"type":"array","items":{"type":"object","required":["const","title"],"additionalProperties":false,
-		"properties":{"const":{"type":"string"},"title":{"type":"string"}}}}`
-	formText = `{"type":"object","required":["type","properties"],"additionalProperties":false,"properties":{
-		"$schema":{"type":"string"},"type":{"const":"object"},"required":` + formStrings + `,
-		"properties":{"type":"object","additionalProperties":{"type":"object","required":["type"],"oneOf":[
-			{"additionalProperties":false,"properties":{"type":{"const":"string"},` + formLabels + `,
-				"minLength":{"type":"integer"},"maxLength":{"type":"integer"},"format":{"enum":["email","uri","date","date-time"]},
-				"default":{"type":"string"},"enum":` + formStrings + `,"oneOf":` + formChoices + `}},
-			{"additionalProperties":false,"properties":{"type":{"enum":["number","integer"]},` + formLabels + `,
-				"minimum":{"type":"number"},"maximum":{"type":"number"},"default":{"type":"number"}}},
-			{"additionalProperties":false,"properties":{"type":{"const":"boolean"},` + formLabels + `,"default":{"type":"boolean"}}},
-			{"additionalProperties":false,"required":["items"],"properties":{"type":{"const":"array"},` + formLabels + `,
-				"minItems":{"type":"integer"},"maxItems":{"type":"integer"},"default":` + formStrings + `,"items":{"oneOf":[
-					{"additionalProperties":false,"required":["type","enum"],
-						"properties":{"type":{"const":"string"},"enum":` + formStrings + `}},
-					{"additionalProperties":false,"required":["anyOf"],"properties":{"anyOf":` + formChoices + `}}]}}}]}}}}`
+	formChoices = `{"items":{"required":["const","title"],"propertyNames":{"enum":["const","title"]}}}`
+	formText    = `{"type":"object","required":["type","properties"],
+		"propertyNames":{"enum":["$schema","type","properties","required"]},"properties":{
+		"type":{"const":"object"},"properties":{"additionalProperties":{"type":"object","required":["type"],
+			"propertyNames":{"enum":["type","title","description","default","format","minLength","maxLength","enum","oneOf","minimum",
+				"maximum","minItems","maxItems","items"]},
+			"properties":{"type":{"enum":["string","number","integer","boolean","array"]},"oneOf":` + formChoices + `,
+				"format":{"enum":["email","uri","date","date-time"]}},
+			"if":{"properties":{"type":{"const":"array"}}},"then":{"required":["items"],"properties":{"items":{
+				"oneOf":[{"required":["type","enum"]},{"required":["anyOf"]}],"propertyNames":{"enum":["type","enum","anyOf"]},
+				"properties":{"type":{"const":"string"},"anyOf":` + formChoices + `}}}},"else":{"properties":{"items":false}}}}}}`
 )
 
-// Schemas of ours, compiled when they are first needed.
-var (
-	formSchema   = lazySchema(formText)
-	filterSchema = lazySchema(`{"properties":{"toolsListChanged":{"type":"boolean"},"promptsListChanged":{"type":"boolean"},
-		"resourcesListChanged":{"type":"boolean"},"resourceSubscriptions":` + formStrings + `}}`)
-)
-
+// lazySchema compiles a schema of ours when it is first needed.
 func lazySchema(text string) func() *Schema {
 	return sync.OnceValue(func() *Schema {
 		schema, err := CompileSchema([]byte(text))
@@ -152,75 +141,59 @@ func lazySchema(text string) func() *Schema {
 	})
 }
 
-// kinds are the questions that may be asked: so much of their shape, and of their answers', as the schema demands, and the
-// capability that each needs.
-var kinds = map[string]struct {
-	question, answer func() *Schema
-	needs            func(params []byte) Capability
-}{
-	"elicitation/create": {lazySchema(`{"required":["message"],"properties":{"message":{"type":"string"}},
+var formSchema = lazySchema(formText)
+
+// kinds are the questions that may be asked, in so much of their shape, and of their answers', as the schema demands.
+var kinds = map[string]struct{ question, answer func() *Schema }{
+	"elicitation/create": {
+		lazySchema(`{"required":["message"],"properties":{"message":{"type":"string"}},
 			"if":{"required":["mode"],"properties":{"mode":{"const":"url"}}},
 			"then":{"required":["url"],"properties":{"url":{
 				"type":"string","pattern":"^[A-Za-z][A-Za-z0-9+.-]*:([^%\\s]|%[0-9A-Fa-f]{2})+$"}}},
 			"else":{"required":["requestedSchema"],"properties":{"mode":{"const":"form"},"requestedSchema":` + formText + `}}}`),
 		lazySchema(`{"type":"object","required":["action"],"properties":{
-			"action":{"enum":["accept","decline","cancel"]},"content":{"type":"object"}}}`),
-		func(params []byte) Capability {
-			if textIs(memberOf(params, "mode"), "url") {
-				return ElicitationURL
-			}
-			return ElicitationForm
-		}},
-	"sampling/createMessage": {lazySchema(`{"required":["messages","maxTokens"],"properties":{
+			"action":{"enum":["accept","decline","cancel"]},"content":{"type":"object"}}}`)},
+	"sampling/createMessage": {
+		lazySchema(`{"required":["messages","maxTokens"],"properties":{
 			"messages":{"type":"array","items":{"type":"object"}},"maxTokens":{"type":"integer"}}}`),
 		lazySchema(`{"type":"object","required":["role","content","model"],"properties":{
-			"role":{"enum":["user","assistant"]},"content":{"type":["object","array"]},"model":{"type":"string"}}}`),
-		func(params []byte) Capability {
-			if memberOf(params, "tools") != nil || memberOf(params, "toolChoice") != nil {
-				return Sampling | SamplingTools
-			}
-			return Sampling
-		}},
-	"roots/list": {lazySchema(`true`),
+			"role":{"enum":["user","assistant"]},"content":{"type":["object","array"]},"model":{"type":"string"}}}`)},
+	"roots/list": {
+		lazySchema(`true`),
 		lazySchema(`{"type":"object","required":["roots"],"properties":{"roots":{"type":"array","items":{
-			"type":"object","required":["uri"],"properties":{"uri":{"type":"string"}}}}}}`),
-		func([]byte) Capability { return Roots }},
+			"type":"object","required":["uri"],"properties":{"uri":{"type":"string"}}}}}}`)},
 }
 
 // question writes the members of an InputRequiredResult: basic/patterns/mrtr, headings InputRequiredResult and Server
 // Requirements.
 func (e *encoder) question(q *InputRequired) {
+	e.text("resultType", "input_required")
 	if len(q.Requests) == 0 && q.State == "" {
 		e.fail(errors.New("input required, but neither requests nor state"))
-	}
-	e.text("resultType", "input_required")
-	if len(q.Requests) > 0 {
+	} else if len(q.Requests) > 0 {
 		e.open("inputRequests", '{')
 		for i, r := range q.Requests {
-			if !utf8.ValidString(r.Key) || slices.ContainsFunc(q.Requests[:i], func(q InputRequest) bool { return q.Key == r.Key }) {
-				e.fail(fmt.Errorf("the key of an input request is not UTF-8, or is another's: %q", r.Key))
+			kind, known := kinds[r.Method]
+			taken := slices.ContainsFunc(q.Requests[:i], func(q InputRequest) bool { return q.Key == r.Key })
+			if !known || taken || !utf8.ValidString(r.Key) {
+				e.fail(fmt.Errorf("input request: method %q is none, or key %q not UTF-8 or another's", r.Method, r.Key))
+				return
 			}
-			e.inputRequest(r)
+			params := []byte(cmp.Or(string(trimSpace(r.Params)), "{}")) // some clients fail without
+			key := appendText(nil, r.Key)
+			e.open(string(key[1:len(key)-1]), '{')
+			e.text("method", r.Method)
+			if e.raw("params", params, isObject); e.err != nil {
+				return
+			}
+			if problems := kind.question().validate(params); problems != nil {
+				e.fail(fmt.Errorf("input request %q: %w", r.Key, problems))
+			}
+			e.close('}')
 		}
 		e.close('}')
 	}
 	e.option("requestState", q.State)
-}
-
-func (e *encoder) inputRequest(r InputRequest) {
-	params := []byte(cmp.Or(string(trimSpace(r.Params)), "{}")) // some clients fail without
-	key := appendText(nil, r.Key)
-	e.open(string(key[1:len(key)-1]), '{')
-	e.text("method", r.Method)
-	e.raw("params", params, isObject)
-	e.close('}')
-	if kind, known := kinds[r.Method]; !known {
-		e.fail(fmt.Errorf("input request %q: no such method as %q", r.Key, r.Method))
-	} else if e.err == nil {
-		if problems := kind.question().validate(params); problems != nil {
-			e.fail(fmt.Errorf("input request %q: %w", r.Key, problems))
-		}
-	}
 }
 
 // refusal holds requests that have been written against what the client can do: basic/patterns/mrtr, server requirement 7,
@@ -228,7 +201,19 @@ func (e *encoder) inputRequest(r InputRequest) {
 func (q *InputRequired) refusal(declared Capability) *Error {
 	var needed Capability
 	for _, r := range q.Requests {
-		needed |= kinds[r.Method].needs(r.Params)
+		switch has := func(name string) bool { return memberOf(r.Params, name) != nil }; {
+		case r.Method == "roots/list":
+			needed |= Roots
+		case r.Method == "elicitation/create" && textIs(memberOf(r.Params, "mode"), "url"):
+			needed |= ElicitationURL
+		case r.Method == "elicitation/create":
+			needed |= ElicitationForm
+		case has("tools") || has("toolChoice"):
+			needed |= SamplingTools
+			fallthrough
+		default:
+			needed |= Sampling
+		}
 	}
 	if lacking := needed &^ declared; lacking != 0 {
 		return MissingClientCapability(lacking)
@@ -239,21 +224,17 @@ func (q *InputRequired) refusal(declared Capability) *Error {
 // MissingClientCapability is the error for a call that needs capabilities that the client has not declared: basic/index,
 // heading _meta.
 func MissingClientCapability(required Capability) *Error {
-	lacking := make(map[string]map[string]struct{})
-	for _, c := range []struct {
-		of          Capability
-		name, inner string
-	}{{ElicitationForm, "elicitation", "form"}, {ElicitationURL, "elicitation", "url"},
-		{Sampling, "sampling", ""}, {SamplingTools, "sampling", "tools"}, {Roots, "roots", ""}} {
-		if required&c.of != 0 && lacking[c.name] == nil {
-			lacking[c.name] = make(map[string]struct{})
+	has := func(some Capability, text string) string {
+		if required&some == 0 {
+			return ""
 		}
-		if required&c.of != 0 && c.inner != "" {
-			lacking[c.name][c.inner] = struct{}{}
-		}
+		return text
 	}
-	data, _ := json.Marshal(map[string]any{"requiredCapabilities": lacking})
-	return &Error{CodeMissingRequiredClientCapability, "Missing required client capability", data}
+	modes, tools := has(ElicitationForm, `,"form":{}`)+has(ElicitationURL, `,"url":{}`), has(SamplingTools, `,"tools":{}`)
+	text := has(ElicitationForm|ElicitationURL, `,"elicitation":{`+modes+"}") +
+		has(Sampling|SamplingTools, `,"sampling":{`+tools+"}") + has(Roots, `,"roots":{}`)
+	data := strings.ReplaceAll(`{"requiredCapabilities":{`+text+"}}", "{,", "{")
+	return &Error{CodeMissingRequiredClientCapability, "Missing required client capability", []byte(data)}
 }
 
 // Ask gives the client's answers to requests, in their order. Unless all are there, the error is the question, an
@@ -399,6 +380,9 @@ func (c *Call) signature(ctx context.Context, body []byte) []byte {
 	return mac.Sum(nil)
 }
 
+var filterSchema = lazySchema(`{"properties":{"resourceSubscriptions":{"type":"array","items":{"type":"string"}},
+	"toolsListChanged":{"type":"boolean"},"promptsListChanged":{"type":"boolean"},"resourcesListChanged":{"type":"boolean"}}}`)
+
 // openSubscription checks the params of subscriptions/listen: basic/patterns/subscriptions, heading Notification Filter.
 func openSubscription(m *message) (*task, *Error) {
 	filter := m.at(slotNotifications)
@@ -425,17 +409,15 @@ func (s *Server) listen(ctx context.Context, t *task, e *encoder) {
 				method, MetaSubscriptionID, t.id, more)
 		})
 	}
-	honoured := ""
-	var changes chan struct{} // has something in it once the tools have changed: what waits to be told is told as one
-	if t.toolsListChanged {
-		honoured, changes = `"toolsListChanged":true`, make(chan struct{}, 1)
-		s.watch(changes, true)
-		defer s.watch(changes, false)
+	changed, honoured := s.changes(), `"toolsListChanged":true`
+	if !t.toolsListChanged {
+		changed, honoured = nil, ""
 	}
 	tell("subscriptions/acknowledged", `,"notifications":{`+honoured+`}`)
 	for {
 		select {
-		case <-changes:
+		case <-changed:
+			changed = s.changes() // before this is told: what changes until it is written is told as one more
 			tell("tools/list_changed", "")
 		case <-ctx.Done():
 			e.buf = fmt.Appendf(e.buf, `{"jsonrpc":"2.0","id":%s,"result":{"resultType":"complete","_meta":{"%s":%[1]s,%[3]s}}}`,
@@ -451,21 +433,15 @@ func cancelled(id []byte) []byte {
 		id, MetaSubscriptionID)
 }
 
-func (s *Server) watch(changes chan struct{}, on bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.watchers[changes] = true; !on {
-		delete(s.watchers, changes)
-	}
+// changes returns a channel that is closed when the tools change.
+func (s *Server) changes() chan struct{} {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.onChange
 }
 
 // changed forgets the list that was made and tells all who watch. It is called with s.mu held.
 func (s *Server) changed() {
-	s.list = nil
-	for changes := range s.watchers {
-		select {
-		case changes <- struct{}{}:
-		default: // it is told already
-		}
-	}
+	close(s.onChange)
+	s.list, s.onChange = nil, make(chan struct{})
 }

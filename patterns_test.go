@@ -299,7 +299,7 @@ func TestInputRequired(t *testing.T) {
 		{"roots", InputRequired{Requests: []InputRequest{{Key: "a", Method: "roots/list"}}}, `{"roots":{}}`, inputRequired("1", `"inputRequests":{"a":{"method":"roots/list","params":{}}}`)},
 		{"no roots", InputRequired{Requests: []InputRequest{{Key: "a", Method: "roots/list"}}}, `{}`, missing(`{"roots":{}}`)},
 		{"all that is missing is named", InputRequired{Requests: []InputRequest{nameForm.Request("a"), elicit("b", url), {Key: "c", Method: "roots/list"}, {Key: "d", Method: "sampling/createMessage", Params: raw(sample)}}},
-			`{}`, missing(`{"elicitation":{"form":{},"url":{}},"roots":{},"sampling":{}}`)},
+			`{}`, missing(`{"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{}}`)},
 		{"and no more than that", InputRequired{Requests: []InputRequest{nameForm.Request("a"), {Key: "c", Method: "roots/list"}}, State: "s"}, `{"elicitation":{}}`, missing(`{"roots":{}}`)},
 
 		{"neither question nor state", InputRequired{}, everyCapability, internal},
@@ -881,32 +881,6 @@ func TestSubscriptions(t *testing.T) {
 			l.settle(time.Second, ack("1"))
 			withTool(t, s, "b", boom)
 			l.settleSorted(time.Second, listChanged("1"), listChanged("2"))
-		})
-	})
-	t.Run("and nobody watches for it then", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			s := emptyServer(Options{})
-			l := dialInside(t, s, t.Context())
-			watch := func(want int) {
-				t.Helper()
-				synctest.Wait()
-				s.mu.Lock()
-				defer s.mu.Unlock()
-				if len(s.watchers) != want {
-					t.Errorf("%d watch, want %d", len(s.watchers), want)
-				}
-			}
-			for n := range 10 {
-				l.send(listenTo(strconv.Itoa(n)))
-			}
-			watch(10)
-			for n := range 5 {
-				l.send(cancelOf(strconv.Itoa(n)))
-			}
-			watch(5)
-			l.take()
-			compare(t, l.end(), nil)
-			watch(0)
 		})
 	})
 }

@@ -248,10 +248,8 @@ func (c *conn) serve(l *lane, line []byte) {
 	if failure == nil {
 		result, t, failure = c.server.open(m)
 	}
-	if c.server.options.Legacy && failure != nil && failure.Code == CodeMethodNotFound {
-		if result = c.server.legacyResult(m); result != nil {
-			failure = nil
-		}
+	if c.server.options.Legacy && failure != nil {
+		result, failure = c.server.legacyResult(m, failure)
 	}
 	if t == nil {
 		c.respond(m.id(), result, failure)
@@ -399,25 +397,21 @@ func (c *conn) startWaiting() {
 // waitForPlace waits until one more request of this size may wait. It gives up when there has been no place for maxPatience; the
 // end of input and cancellations stand behind the request that waits here.
 func (c *conn) waitForPlace(size int) bool {
-	crowded := func() bool {
-		return !c.closed && c.err == nil && (c.waiting >= maxWaiting || c.waiting > 0 && c.waitingBytes+size > maxWaitingBytes)
-	}
-	if crowded() {
-		go c.wakeUp() // what has been answered goes out
-	}
-	for crowded() {
-		if c.full() { // the calls that run cannot end before the client reads
+	for !c.closed && c.err == nil && (c.waiting >= maxWaiting || c.waiting > 0 && c.waitingBytes+size > maxWaitingBytes) {
+		patience := maxPatience - time.Since(c.lastPlace)
+		switch {
+		case len(c.out) > 0 && c.writing == 0:
+			c.flushNow() // what has been answered, which may take long
+		case c.full(): // the calls that run cannot end before the client reads
 			c.waitForRoom(nil)
 			c.lastPlace = time.Now()
-			continue
-		}
-		patience := maxPatience - time.Since(c.lastPlace)
-		if patience <= 0 {
+		case patience <= 0:
 			return false
+		default:
+			timer := time.AfterFunc(patience, c.wakeUp)
+			c.room.Wait()
+			timer.Stop()
 		}
-		timer := time.AfterFunc(patience, c.wakeUp)
-		c.room.Wait()
-		timer.Stop()
 	}
 	return true
 }
