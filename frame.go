@@ -6,7 +6,6 @@ package mcp
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -129,7 +128,7 @@ func NewWriter(w io.Writer) *Writer {
 // write has failed.
 func (f *Writer) WriteFrame(message []byte) error {
 	if bytes.IndexByte(message, '\n') >= 0 {
-		return errors.New("a message must not contain a newline")
+		return fmt.Errorf("a message must not contain a newline")
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()

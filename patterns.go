@@ -114,21 +114,17 @@ type InputRequired struct {
 // Error says that input is required.
 func (q *InputRequired) Error() string { return "input required" }
 
-// The restricted subset of JSON Schema that a form may use: client/elicitation, heading Requested Schema. That each keyword has
-// a value of its kind is checked where the schema is compiled.
-const (
-	formChoices = `{"items":{"required":["const","title"],"propertyNames":{"enum":["const","title"]}}}`
-	formText    = `{"type":"object","required":["type","properties"],
-		"propertyNames":{"enum":["$schema","type","properties","required"]},"properties":{
+// formText is the restricted subset of JSON Schema that a form may use: client/elicitation, heading Requested Schema. That each
+// keyword has a value of its kind is checked where the schema is compiled.
+const formText = `{"type":"object","required":["type","properties"],
+	"propertyNames":{"enum":["$schema","type","properties","required"]},"properties":{
 		"type":{"const":"object"},"properties":{"additionalProperties":{"type":"object","required":["type"],
-			"propertyNames":{"enum":["type","title","description","default","format","minLength","maxLength","enum","oneOf","minimum",
-				"maximum","minItems","maxItems","items"]},
-			"properties":{"type":{"enum":["string","number","integer","boolean","array"]},"oneOf":` + formChoices + `,
-				"format":{"enum":["email","uri","date","date-time"]}},
-			"if":{"properties":{"type":{"const":"array"}}},"then":{"required":["items"],"properties":{"items":{
-				"oneOf":[{"required":["type","enum"]},{"required":["anyOf"]}],"propertyNames":{"enum":["type","enum","anyOf"]},
-				"properties":{"type":{"const":"string"},"anyOf":` + formChoices + `}}}},"else":{"properties":{"items":false}}}}}}`
-)
+			"propertyNames":{"enum":["type","title","description","default","format","minLength","maxLength","enum","oneOf",
+				"minimum","maximum","minItems","maxItems","items"]},
+			"properties":{"type":{"enum":["string","number","integer","boolean","array"]},"oneOf":{"items":{"required":["const","title"]}},
+				"format":{"enum":["email","uri","date","date-time"]},"items":{"propertyNames":{"enum":["type","enum","anyOf"]},
+					"oneOf":[{"required":["type","enum"]},{"required":["anyOf"]}],"properties":{"type":{"const":"string"}}}},
+			"if":{"properties":{"type":{"const":"array"}}},"then":{"required":["items"]},"else":{"properties":{"items":false}}}}}}`
 
 // lazySchema compiles a schema of ours when it is first needed.
 func lazySchema(text string) func() *Schema {
@@ -425,12 +421,6 @@ func (s *Server) listen(ctx context.Context, t *task, e *encoder) {
 			return
 		}
 	}
-}
-
-// cancelled is the notification that a server ends a subscription with.
-func cancelled(id []byte) []byte {
-	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s,"_meta":{"%s":%[1]s}}}`,
-		id, MetaSubscriptionID)
 }
 
 // changes returns a channel that is closed when the tools change.

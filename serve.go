@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -102,7 +103,7 @@ type conn struct {
 	server *Server
 	ctx    context.Context
 	finish func(*task, []byte) // is finished
-	lane   *lane               // whose goroutine is the reader
+	lane   *lane               // whose goroutine is the reader; nil once the input has ended
 
 	tasks        map[idKey]*task // in flight, by id; save the call that a reader runs itself
 	running      int             // calls that hold one of MaxRunning places
@@ -111,10 +112,9 @@ type conn struct {
 	waitingBytes int             // of those
 	lastPlace    time.Time       // when there was last a place to wait in
 	telling      int             // goroutines that wait for room to write
-
-	end     func() // tells Serve that the input has ended, or the client is gone
-	readErr error
-	closed  bool // no request is served any more
+	end          func()          // tells Serve that the input has ended, or the client is gone
+	readErr      error
+	closed       bool // no request is served any more
 }
 
 // await waits until done, or the client is gone, or ctx ends. Like the next two it is called with c.mu held.
@@ -177,7 +177,8 @@ func (c *conn) takeOver(l *lane) {
 	}
 	if t := l.task; t != nil {
 		t.call.tool.slow.Store(true) // gets a goroutine at once the next time
-		c.enter(t)
+		t.key = keyOf(t.id)
+		c.tasks[t.key] = t
 		c.running++
 	}
 	next := c.newLane(l.frames.successor())
@@ -354,7 +355,8 @@ func (c *conn) begin(l *lane, t *task) {
 	case !free:
 		c.put(appendError(nil, t.id, &Error{Code: CodeInternalError, Message: "Too many requests in flight"}))
 	default:
-		c.enter(t)
+		t.key = keyOf(t.id)
+		c.tasks[t.key] = t
 		c.place(t, 1)
 		if tool == nil {
 			go c.server.perform(&t.ctx, t, c.finish)
@@ -365,13 +367,7 @@ func (c *conn) begin(l *lane, t *task) {
 	}
 }
 
-// The methods below are called with c.mu held, but for cancel and finished. enter enters a task into the books.
-func (c *conn) enter(t *task) {
-	t.key = keyOf(t.id)
-	c.tasks[t.key] = t
-}
-
-// place counts a task among those that wait, or, with -1, no longer.
+// place counts a task among those that wait, or, with -1, no longer. Like the next two it is called with c.mu held.
 func (c *conn) place(t *task, n int) {
 	c.waiting += n
 	c.waitingBytes += n * t.size
@@ -471,7 +467,8 @@ func (c *conn) finished(t *task, response []byte) {
 			c.put(last)
 		}
 		if c.put(response); subscription {
-			c.put(cancelled(t.id))
+			c.put(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s,`+
+				`"_meta":{"%s":%[1]s}}}`, t.id, MetaSubscriptionID))
 		}
 	}
 	t.over = true
