@@ -408,7 +408,8 @@ type task struct {
 	key  idKey // where it is in the books, else ""
 	size int   // of the request in bytes
 	lane *lane // where a reader ran it, or nil
-	ctx  taskContext
+	ctx  context.Context
+	end  func() // ends ctx, or nil
 }
 
 // HandleMessage answers one message: the whole protocol but for the connection, to put behind another transport. It

@@ -51,8 +51,10 @@ func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 		r, limit = translate(r, limit)
 	}
 	ended := make(chan struct{})
-	c := &conn{Writer: NewWriter(w), server: s, ctx: ctx, tasks: make(map[idKey]*task), end: sync.OnceFunc(func() { close(ended) })}
-	c.finish = c.finished
+	c := &conn{Writer: NewWriter(w), server: s, serving: ctx, tasks: make(map[idKey]*task)}
+	open, giveUp := context.WithCancel(ctx)
+	defer giveUp()
+	c.open, c.finish, c.end = open, c.finished, sync.OnceFunc(func() { close(ended) })
 	go c.read(c.newLane(NewReader(r, limit)))
 	select {
 	case <-ended:
@@ -71,16 +73,8 @@ func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 		}
 		c.await(ctx, func() bool { return !c.full() }) // the grace does not run while the client does not read
 	}
-	c.closed = true
 	farewell := ctx.Err() != nil
-	for _, t := range c.tasks {
-		t.over = t.call.tool != nil || !farewell
-		t.ctx.end()
-	}
-	if l := c.lane; l != nil && l.busy && l.task != nil {
-		l.task.over = true
-		l.task.ctx.end()
-	}
+	giveUp()
 	go c.wakeUp() // a Write may not end
 	flushed := func() bool {
 		return len(c.out) == 0 && c.writing == 0 && c.telling == 0 && (c.waiting == len(c.queue) || !farewell)
@@ -100,10 +94,11 @@ func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 // order, and nothing is written for an id after its cancellation has been read.
 type conn struct {
 	*Writer
-	server *Server
-	ctx    context.Context
-	finish func(*task, []byte) // is finished
-	lane   *lane               // whose goroutine is the reader; nil once the input has ended
+	server  *Server
+	serving context.Context     // Serve's
+	open    context.Context     // ends with it, and when Serve gives up what is in flight
+	finish  func(*task, []byte) // is finished
+	lane    *lane               // whose goroutine is the reader; nil once the input has ended
 
 	tasks        map[idKey]*task // in flight, by id; save the call that a reader runs itself
 	running      int             // calls that hold one of MaxRunning places
@@ -114,7 +109,6 @@ type conn struct {
 	telling      int             // goroutines that wait for room to write
 	end          func()          // tells Serve that the input has ended, or the client is gone
 	readErr      error
-	closed       bool // no request is served any more
 }
 
 // await waits until done, or the client is gone, or ctx ends. Like the next two it is called with c.mu held.
@@ -131,13 +125,19 @@ func (c *conn) flushNow() {
 	}
 }
 
-// waitForRoom waits while the client does not read what is written, unless t is over. This is what stops the reader.
-func (c *conn) waitForRoom(t *task) {
+// waitForRoom waits while the client does not read what is written: this is what stops the reader. It reports whether something
+// may be written for t then, which is nil for an answer of the reader's own: not where it is cancelled or given up; but where
+// the serving context ends, subscriptions get their word.
+func (c *conn) waitForRoom(t *task) bool {
+	given := func() bool {
+		return c.open.Err() != nil && (t == nil || t.call.tool != nil || c.serving.Err() == nil) || t != nil && t.over
+	}
 	c.telling++
-	for c.full() && c.err == nil && (t == nil || !t.over) {
+	for c.full() && c.err == nil && !given() {
 		c.room.Wait()
 	}
 	c.telling--
+	return !given()
 }
 
 // A lane is a reader and what it needs. The goroutine that reads runs a call itself, on the bytes in its buffer: nothing is
@@ -148,14 +148,17 @@ func (c *conn) waitForRoom(t *task) {
 type lane struct {
 	frames   *Reader
 	msg      message
-	task     *task       // the call that the reader runs; nil where it writes
-	busy     bool        // it runs a call, or writes: it can lose its role
-	timer    *time.Timer // runs out handOver after the latest start of that; if it is over, in vain
-	inFlight bool        // there were requests in flight when the reader looked last; it alone can add to them
+	task     *task           // the call that the reader runs; nil where it writes
+	busy     bool            // it runs a call, or writes: it can lose its role
+	timer    *time.Timer     // runs out handOver after the latest start of that; if it is over, in vain
+	ctx      context.Context // of the calls that the reader runs; one that is taken over takes it along
+	end      func()          // ends ctx
+	inFlight bool            // there were requests in flight when the reader looked last; it alone can add to them
 }
 
 func (c *conn) newLane(frames *Reader) *lane {
 	l := &lane{frames: frames}
+	l.ctx, l.end = context.WithCancel(c.open)
 	l.timer = time.AfterFunc(time.Hour, func() { c.takeOver(l) })
 	l.timer.Stop()
 	c.lane = l
@@ -177,9 +180,11 @@ func (c *conn) takeOver(l *lane) {
 	}
 	if t := l.task; t != nil {
 		t.call.tool.slow.Store(true) // gets a goroutine at once the next time
-		t.key = keyOf(t.id)
+		t.key, t.end = keyOf(t.id), l.end
 		c.tasks[t.key] = t
 		c.running++
+	} else {
+		l.end()
 	}
 	next := c.newLane(l.frames.successor())
 	c.mu.Unlock()
@@ -219,7 +224,7 @@ func (c *conn) read(l *lane) {
 func (c *conn) writeOut(l *lane) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.closed || c.lane != l {
+	if c.open.Err() != nil || c.lane != l {
 		return false
 	}
 	l.inFlight = len(c.tasks) > 0
@@ -279,7 +284,7 @@ func (c *conn) inFlight(id []byte) bool {
 func (c *conn) respond(id, result []byte, failure *Error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.waitForRoom(nil); c.closed {
+	if !c.waitForRoom(nil) {
 		return
 	}
 	if failure != nil {
@@ -289,77 +294,37 @@ func (c *conn) respond(id, result []byte, failure *Error) {
 	}
 }
 
-// A taskContext is the context of a task. It has the values of the connection's, ends when the task is cancelled, over, or given
-// up with the connection, and costs next to nothing unless somebody asks for Done; the context package's own would be entered
-// into its parent for every call, and taken out again.
-type taskContext struct {
-	context.Context
-	lock  *sync.Mutex
-	done  chan struct{} // nil until it is asked for
-	ended bool
-}
-
-// Done returns a channel that is closed when the context ends.
-func (c *taskContext) Done() <-chan struct{} {
-	c.lock.Lock()
-	defer c.lock.Unlock()
-	if c.done == nil {
-		c.done = make(chan struct{})
-		if c.ended {
-			close(c.done)
-		}
-	}
-	return c.done
-}
-
-// Err returns nil until the context ends, then context.Canceled.
-func (c *taskContext) Err() error {
-	c.lock.Lock()
-	defer c.lock.Unlock()
-	if c.ended {
-		return context.Canceled
-	}
-	return nil
-}
-
-// end is called with the lock held.
-func (c *taskContext) end() {
-	if c.done != nil && !c.ended {
-		close(c.done)
-	}
-	c.ended = true
-}
-
 // begin runs a task, or puts it where it waits for its turn: at most MaxRunning calls run at once, and the rest wait in order.
 // Where even that is full the request is refused.
 func (c *conn) begin(l *lane, t *task) {
 	tool := t.call.tool
-	t.size, t.lock, t.ctx = len(l.msg.line), &c.mu, taskContext{Context: c.ctx, lock: &c.mu}
+	t.size, t.lock = len(l.msg.line), &c.mu
 	if t.call.progress = newProgress(t); t.call.progress != nil || tool == nil {
 		t.send = func(next func() []byte) { c.send(t, next) }
 	}
 	c.mu.Lock()
 	free := tool != nil && c.running < c.server.options.MaxRunning && len(c.queue) == 0
-	if free && !c.closed && !tool.slow.Load() {
-		t.lane = l
+	if free && c.open.Err() == nil && !tool.slow.Load() {
+		t.lane, t.ctx = l, l.ctx
 		l.work(t)
 		c.mu.Unlock()
-		c.server.perform(&t.ctx, t, c.finish)
+		c.server.perform(t.ctx, t, c.finish)
 		return
 	}
 	defer c.mu.Unlock()
 	l.msg.line = bytes.Clone(l.msg.line) // the reader's buffer moves on
 	t.fill(&l.msg)
 	switch free = free || c.waitForPlace(t.size); {
-	case c.closed:
+	case c.open.Err() != nil:
 	case !free:
 		c.put(appendError(nil, t.id, &Error{Code: CodeInternalError, Message: "Too many requests in flight"}))
 	default:
 		t.key = keyOf(t.id)
 		c.tasks[t.key] = t
+		t.ctx, t.end = context.WithCancel(c.open)
 		c.place(t, 1)
 		if tool == nil {
-			go c.server.perform(&t.ctx, t, c.finish)
+			go c.server.perform(t.ctx, t, c.finish)
 		} else {
 			c.queue = append(c.queue, t)
 			c.startWaiting()
@@ -377,14 +342,14 @@ func (c *conn) place(t *task, n int) {
 
 // startWaiting starts the calls at the head of the queue for which there are places.
 func (c *conn) startWaiting() {
-	for len(c.queue) > 0 && c.running < c.server.options.MaxRunning && !c.closed {
+	for len(c.queue) > 0 && c.running < c.server.options.MaxRunning && c.open.Err() == nil {
 		t := c.queue[0]
 		c.queue = slices.Delete(c.queue, 0, 1)
 		c.place(t, -1)
 		c.running++
 		go func() {
 			started := time.Now()
-			c.server.perform(&t.ctx, t, c.finish)
+			c.server.perform(t.ctx, t, c.finish)
 			t.call.tool.slow.Store(time.Since(started) > handOver)
 		}()
 	}
@@ -393,7 +358,7 @@ func (c *conn) startWaiting() {
 // waitForPlace waits until one more request of this size may wait. It gives up when there has been no place for maxPatience; the
 // end of input and cancellations stand behind the request that waits here.
 func (c *conn) waitForPlace(size int) bool {
-	for !c.closed && c.err == nil && (c.waiting >= maxWaiting || c.waiting > 0 && c.waitingBytes+size > maxWaitingBytes) {
+	for c.open.Err() == nil && c.err == nil && (c.waiting >= maxWaiting || c.waiting > 0 && c.waitingBytes+size > maxWaitingBytes) {
 		patience := maxPatience - time.Since(c.lastPlace)
 		switch {
 		case len(c.out) > 0 && c.writing == 0:
@@ -432,7 +397,7 @@ func (c *conn) cancel(key idKey) {
 	}
 	delete(c.tasks, key)
 	t.over = true
-	t.ctx.end()
+	t.end()
 	if i := slices.Index(c.queue, t); i >= 0 {
 		c.queue = slices.Delete(c.queue, i, i+1)
 		c.place(t, -1)
@@ -442,7 +407,7 @@ func (c *conn) cancel(key idKey) {
 
 // send writes a notification that belongs to a task, unless the task is over.
 func (c *conn) send(t *task, next func() []byte) {
-	if c.waitForRoom(t); !t.over {
+	if t.over = !c.waitForRoom(t); !t.over {
 		c.put(next())
 		c.flushNow()
 	}
@@ -462,7 +427,7 @@ func (c *conn) finished(t *task, response []byte) {
 	if inline {
 		t.lane.busy = false
 	}
-	if c.waitForRoom(t); !t.over {
+	if c.waitForRoom(t) {
 		if last := t.call.progress.end(); last != nil {
 			c.put(last)
 		}
@@ -471,8 +436,9 @@ func (c *conn) finished(t *task, response []byte) {
 				`"_meta":{"%s":%[1]s}}}`, t.id, MetaSubscriptionID))
 		}
 	}
-	t.over = true
-	t.ctx.end()
+	if t.over = true; t.end != nil {
+		t.end()
+	}
 	if c.tasks[t.key] == t { // not another that has its id by now
 		delete(c.tasks, t.key)
 	}
