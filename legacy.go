@@ -34,9 +34,8 @@ type translator struct {
 
 // translate puts a translator before an input, and gives the limit of its messages.
 func translate(r io.Reader, limit int) (io.Reader, int) {
-	t := &translator{frames: NewReader(r, limit)}
-	t.input.WriteByte('\n') // ends the start of the stream, where the core too would skip a byte order mark
-	return t, limit + lackedMost
+	first := *bytes.NewBufferString("\n") // ends the start of the stream, where the core too would skip a byte order mark
+	return &translator{frames: NewReader(r, limit), input: first}, limit + lackedMost
 }
 
 // Read gives the core the client's lines. One that is too long becomes one that is too long for the core.

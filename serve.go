@@ -60,7 +60,6 @@ func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 	case <-ended:
 	case <-ctx.Done():
 	}
-
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	idle := func() bool { return c.running == 0 && len(c.queue) == 0 && c.telling == 0 }
@@ -436,20 +435,19 @@ func (c *conn) finished(t *task, response []byte) {
 				`"_meta":{"%s":%[1]s}}}`, t.id, MetaSubscriptionID))
 		}
 	}
-	if t.over = true; t.end != nil {
-		t.end()
+	if t.over = true; inline { // in no books
+		return
 	}
+	t.end()
 	if c.tasks[t.key] == t { // not another that has its id by now
 		delete(c.tasks, t.key)
 	}
 	if subscription {
 		c.place(t, -1)
-	} else if !inline {
+	} else {
 		c.running--
 		c.startWaiting()
 	}
-	if !inline {
-		c.room.Broadcast()
-		c.flushNow()
-	}
+	c.room.Broadcast()
+	c.flushNow()
 }
