@@ -210,8 +210,8 @@ type watched struct {
 }
 
 func (w *watched) Read(p []byte) (int, error) {
-	if w.f.searched != w.f.to {
-		w.t.Fatalf("%d bytes would be searched again", w.f.to-w.f.searched)
+	if w.f.searched != len(w.f.buf) {
+		w.t.Fatalf("%d bytes would be searched again", len(w.f.buf)-w.f.searched)
 	}
 	if len(w.room) == 0 || &w.room[0] != &p[0] {
 		w.moved += w.pending

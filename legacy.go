@@ -1,9 +1,8 @@
-// legacy.go: clients of older revisions, which open with initialize. A translator stands between a connection's streams
-// and the rest of the package, which does not know of it. Inward, from initialize on, a request that lacks the metadata of
-// this revision is given it. Outward, three errors that such requests get become the results of older days. All else
-// passes, also batches, which revision 2025-03-26 had: they stay refused. Pages: basic/versioning, basic/transports/stdio
-// (headings Backward Compatibility); of revision 2025-11-25 basic/lifecycle, basic/utilities/ping. Read last. The file and
-// Options.Legacy can go once no host opens with initialize any more.
+// legacy.go: clients of older revisions, which open with initialize. A translator stands between a connection's streams and the
+// rest of the package, which does not know of it. Inward, from initialize on, a request that lacks the metadata of this revision
+// is given it. Outward, three errors that such requests get become the results of older days. All else passes, also batches, which
+// revision 2025-03-26 had: they stay refused. Pages: basic/versioning, basic/transports/stdio (headings Backward Compatibility);
+// of revision 2025-11-25 basic/lifecycle, basic/utilities/ping. Read last. It can go once no host opens with initialize any more.
 
 package mcp
 
@@ -18,8 +17,10 @@ import (
 var legacyVersions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 
 // What a request of theirs lacks, and the most bytes that takes. The client's capabilities are none that could be used.
-const lackedFields = `"` + MetaProtocolVersion + `":"` + ProtocolVersion + `","` + MetaClientCapabilities + `":{}`
-const lackedMost = len(`"params":{"_meta":{` + lackedFields + `}},`)
+const (
+	lackedFields = `"` + MetaProtocolVersion + `":"` + ProtocolVersion + `","` + MetaClientCapabilities + `":{}`
+	lackedMost   = len(`"params":{"_meta":{` + lackedFields + `}},`)
+)
 
 // A translator is both streams of one connection.
 type translator struct {
@@ -35,7 +36,7 @@ type translator struct {
 // An amendment is a result to give in the place of an error that begins so.
 type amendment struct{ failure, result string }
 
-// translate puts a translator before the streams of a connection.
+// translate puts a translator before the streams of a connection, and gives the limit of what it hands on.
 func translate(s *Server, r io.Reader, w io.Writer) (io.Reader, io.Writer, int) {
 	t := &translator{server: s, frames: NewReader(r, s.options.MaxMessage), w: w, waiting: make(map[idKey]amendment)}
 	t.input.WriteByte('\n') // ends the start of the stream, where the core too would skip a byte order mark
@@ -72,7 +73,20 @@ func (t *translator) inward(line []byte) []byte {
 	if key := keyOf(m.id()); t.waiting[key] == (amendment{}) { // else the core refuses this one, and the first goes on
 		t.waiting[key] = t.server.amendment(&m)
 	}
-	return m.completed()
+	at, lacked := m.place[slotMeta].from, lackedFields // put first in the innermost object that there is
+	if m.at(slotMeta) == nil {
+		at, lacked = m.place[slotParams].from, `"_meta":{`+lacked+"}"
+	}
+	if m.at(slotParams) == nil {
+		at, lacked = skipSpace(line, 0), `"params":{`+lacked+"}"
+	}
+	switch {
+	case line[at] != '{':
+		return line // the core refuses it
+	case line[skipSpace(line, at+1)] != '}':
+		lacked += ","
+	}
+	return slices.Concat(line[:at+1], []byte(lacked), line[at+1:])
 }
 
 // amendment is that for a legacy request. The core knows neither ping nor initialize.
@@ -89,24 +103,6 @@ func (s *Server) amendment(m *message) amendment {
 	}
 	return amendment{`{"code":-32021,`, `{"content":[{"type":"text","text":"This tool has to ask the client for input, ` +
 		`which takes a client of MCP ` + ProtocolVersion + ` or later."}],"isError":true}`}
-}
-
-// completed is a request with what it lacks, put first in the innermost object that there is.
-func (m *message) completed() []byte {
-	at, lacked := m.place[slotMeta].from, lackedFields
-	if m.at(slotMeta) == nil {
-		at, lacked = m.place[slotParams].from, `"_meta":{`+lacked+"}"
-	}
-	if m.at(slotParams) == nil {
-		at, lacked = skipSpace(m.line, 0), `"params":{`+lacked+"}"
-	}
-	switch {
-	case m.line[at] != '{':
-		return m.line // the core refuses it
-	case m.line[skipSpace(m.line, at+1)] != '}':
-		lacked += ","
-	}
-	return slices.Concat(m.line[:at+1], []byte(lacked), m.line[at+1:])
 }
 
 // Write gives the client what the core writes, which is always whole lines, and amends the answers.

@@ -274,9 +274,10 @@ func TestLegacyLimitIsThatOfTheClientsLine(t *testing.T) {
 }
 
 func TestLegacyLineGainsAtMostWhatTheLimitAllowsFor(t *testing.T) {
-	var m message
-	m.read([]byte(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
-	if gained := len(m.completed()) - len(m.line); gained != lackedMost {
+	s, _, _ := legacyServer(t, true)
+	in := &translator{server: s, legacy: true, waiting: map[idKey]amendment{}}
+	line := []byte(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
+	if gained := len(in.inward(line)) - len(line); gained != lackedMost {
 		t.Errorf("a request without params gains %d bytes, not %d", gained, lackedMost)
 	}
 }
@@ -478,6 +479,10 @@ func TestLegacyTranslatorForgets(t *testing.T) {
 	in.inward([]byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"open"}}`))
 	in.inward([]byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"unknown"}}`))
 	in.inward([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{META}}`))
+	fmt.Fprintln(w, `{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"Invalid Request: the id is in flight already"}}`)
+	if n := len(in.waiting); n != 100 {
+		t.Fatalf("%d requests wait for their answers, not 100: a refusal of the second with an id is not the answer to the first", n)
+	}
 	for i := range 50 {
 		fmt.Fprintf(w, `{"jsonrpc":"2.0","method":"notifications/progress","params":{}}`+"\n"+`{"jsonrpc":"2.0","id":%d,"result":{}}`+"\n", i)
 		in.inward(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, 50+i))

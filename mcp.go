@@ -106,8 +106,8 @@ type Server struct {
 
 	mu       sync.RWMutex
 	tools    map[string]*tool
-	list     []byte // the first page of tools/list, or nil where the tools have changed
-	watchers map[chan struct{}]bool
+	list     []byte        // the first page of tools/list, or nil where the tools have changed
+	onChange chan struct{} // closed when the tools change
 }
 
 // NewServer returns a server without tools. The options are copied.
@@ -120,7 +120,7 @@ func NewServer(info Implementation, options Options) *Server {
 	options.StateLife = cmp.Or(options.StateLife, DefaultStateLife)
 	options.StateKey = []byte(cmp.Or(string(options.StateKey), rand.Text()))
 	options.Log = cmp.Or(options.Log, log.New(os.Stderr, info.Name+": ", log.LstdFlags))
-	s := &Server{options: options, tools: make(map[string]*tool), watchers: make(map[chan struct{}]bool)}
+	s := &Server{options: options, tools: make(map[string]*tool), onChange: make(chan struct{})}
 	s.logging = make(chan struct{}, maxLogging)
 	e := encoder{buf: []byte(`"` + MetaServerInfo + `":{`)}
 	e.text("name", info.Name)
@@ -299,7 +299,8 @@ type task struct {
 	key  idKey // where it is in the books, else ""
 	size int   // of the request in bytes
 	lane *lane // where a reader ran it, or nil
-	ctx  taskContext
+	ctx  context.Context
+	end  func() // ends ctx, or nil
 }
 
 // HandleMessage answers one message: the whole protocol but for the connection, to put behind another transport. It returns

@@ -1302,7 +1302,7 @@ func TestHandleMessageNotify(t *testing.T) {
 			s := withTool(t, emptyServer(Options{}), "work", func(ctx context.Context, call *Call) (*Result, error) {
 				for i := range 3 {
 					call.Progress(float64(i), 0, "")
-					time.Sleep(progressInterval)
+					time.Sleep(progressInterval + 1)
 				}
 				call.Progress(3, 0, "")
 				call.Progress(4, 0, "") // waits for its time, which does not come

@@ -1,13 +1,11 @@
-// patterns.go: what a request can do besides being answered: report progress, ask the client for input, keep state
-// between two rounds, and stay open as a subscription. Cancellation, which needs the connection, is in serve.go.
-//
-// Pages: basic/patterns/progress, basic/patterns/mrtr, client/elicitation, basic/patterns/subscriptions. Read after
-// serve.go; next is schema.go.
+// patterns.go: what a request can do besides being answered: report progress, ask the client for input, keep state between
+// two rounds, and stay open as a subscription. Cancellation, which needs the connection, is in serve.go. Pages:
+// basic/patterns/progress, basic/patterns/mrtr, client/elicitation, basic/patterns/subscriptions. Read after serve.go; next is
+// schema.go.
 
 package mcp
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/hmac"
@@ -18,9 +16,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net/url"
 	"slices"
-	"strconv"
+	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -34,10 +31,8 @@ const progressInterval = 20 * time.Millisecond
 type progress struct {
 	task    *task
 	last    float64 // the newest value
-	sent    time.Time
-	waiting []byte // the newest notification, until it is due
-	busy    bool   // a notification is being written, or a timer runs that will write the next
-	timer   *time.Timer
+	waiting []byte  // its notification, until it is written
+	busy    bool    // one is being written, or was less than progressInterval ago
 }
 
 // newProgress returns nil, which costs nothing, where the client sent no token.
@@ -48,10 +43,9 @@ func newProgress(t *task) *progress {
 	return &progress{task: t, last: math.Inf(-1)}
 }
 
-// Progress tells the client how far the call is: basic/patterns/progress. The total is unknown where it is not above
-// zero; message may be empty. Nothing is sent where the client did not ask for progress, where the value does not rise
-// above the one before, and once the call is over. Notifications go out at most every 20 ms; a newer value replaces one
-// that waits.
+// Progress tells the client how far the call is: basic/patterns/progress. The total is unknown where it is not above zero;
+// message may be empty. Nothing is sent where the client did not ask for progress, where the value does not rise above the one
+// before, and once the call is over. Notifications go out at most every 20 ms; a newer value replaces one that waits.
 func (c *Call) Progress(value, total float64, message string) {
 	p := c.progress
 	if p == nil {
@@ -63,69 +57,41 @@ func (c *Call) Progress(value, total float64, message string) {
 		return
 	}
 	p.last = value
-	p.waiting = p.notification(total, message)
-	if !p.busy {
+	e := encoder{buf: []byte(`{"jsonrpc":"2.0","method":"notifications/progress","params":{`)}
+	e.json("progressToken", c.Meta.Value("progressToken"))
+	number, _ := json.Marshal(value)
+	e.json("progress", number)
+	if total > 0 && !math.IsInf(total, 1) {
+		number, _ = json.Marshal(total)
+		e.json("total", number)
+	}
+	e.option("message", message)
+	if p.waiting = append(e.buf, "}}"...); !p.busy {
 		p.write()
 	}
 }
 
-// notification is the message with the newest value.
-func (p *progress) notification(total float64, message string) []byte {
-	e := encoder{buf: []byte(`{"jsonrpc":"2.0","method":"notifications/progress","params":{`)}
-	e.json("progressToken", p.task.call.Meta.Value("progressToken"))
-	e.json("progress", appendNumber(nil, p.last))
-	if total > 0 && !math.IsInf(total, 1) {
-		e.json("total", appendNumber(nil, total))
-	}
-	e.option("message", message)
-	return append(e.buf, "}}"...)
-}
-
-// appendNumber appends a finite number in the shortest form that JSON has for it.
-func appendNumber(dst []byte, value float64) []byte {
-	format := byte('f')
-	if abs := math.Abs(value); abs != 0 && (abs < 1e-6 || abs >= 1e21) {
-		format = 'e'
-	}
-	return strconv.AppendFloat(dst, value, format, -1, 64)
-}
-
-// write sends what waits, now or when it is due. It is called with the lock held.
+// write sends what waits, if something does, and comes back when the next may be sent. It is called with the lock held.
 func (p *progress) write() {
-	if p.waiting == nil || p.task.over {
-		p.busy = false
+	if p.busy = p.waiting != nil && !p.task.over; !p.busy {
 		return
 	}
-	p.busy = true
-	if wait := progressInterval - time.Since(p.sent); wait > 0 {
-		p.timer = time.AfterFunc(wait, func() {
-			p.task.lock.Lock()
-			defer p.task.lock.Unlock()
-			p.write()
-		})
-		return
-	}
-	var message []byte
-	p.task.send(func() []byte { // once there is room, which may take as long as the client does not read
-		message = p.waiting
-		p.waiting, p.sent = nil, time.Now()
-		return message
+	p.task.send(func() (newest []byte) { // once there is room, which may take as long as the client does not read
+		newest, p.waiting = p.waiting, nil
+		return newest
 	})
-	if message == nil { // the connection takes no more
-		p.waiting = nil
-	}
-	p.write()
+	time.AfterFunc(progressInterval, func() {
+		p.task.lock.Lock()
+		defer p.task.lock.Unlock()
+		p.write()
+	})
 }
 
-// end stops the progress of a call that is about to be answered, and returns what still waits, or nil.
+// end gives what still waits when the call is about to be answered, or nil.
 func (p *progress) end() (last []byte) {
-	if p == nil {
-		return nil
+	if p != nil {
+		last, p.waiting = p.waiting, nil
 	}
-	if p.timer != nil {
-		p.timer.Stop()
-	}
-	last, p.waiting = p.waiting, nil
 	return last
 }
 
@@ -136,10 +102,9 @@ type InputRequest struct {
 	Params json.RawMessage // an object; or nil, with roots/list
 }
 
-// An InputRequired is an error that a handler returns to ask for input before it can answer. It has requests or state or
-// both. The client calls the tool anew, with its answers and the state: another call, which knows of the first only what
-// came with it. The client has to be able to answer; if it has not declared the capability that a request needs, the
-// call is answered by an error that names it.
+// An InputRequired is an error that a handler returns to ask for input before it can answer. It has requests or state or both.
+// The client calls the tool anew, with its answers and the state: another call, which knows of the first only what came with
+// it. If the client has not declared the capability that a request needs, the call is answered by an error that names it.
 type InputRequired struct {
 	Requests []InputRequest
 	State    string          // comes back as Call.RequestState; see Call.SealState
@@ -149,30 +114,17 @@ type InputRequired struct {
 // Error says that input is required.
 func (q *InputRequired) Error() string { return "input required" }
 
-// kinds are the questions that may be asked, in so much of their shape, and of their answers', as the schema demands.
-var kinds = map[string]struct{ question, answer func() *Schema }{
-	"elicitation/create": {
-		lazySchema(`{"type":"object","required":["message"],"properties":{"message":{"type":"string"}},
-			"if":{"required":["mode"],"properties":{"mode":{"const":"url"}}},
-			"then":{"required":["url"],"properties":{"url":{"type":"string"}}},
-			"else":{"required":["requestedSchema"],"properties":{"mode":{"const":"form"},"requestedSchema":{
-				"type":"object","required":["type","properties"],
-				"properties":{"type":{"const":"object"},"properties":{"type":"object"}}}}}}`),
-		lazySchema(`{"type":"object","required":["action"],"properties":{
-			"action":{"enum":["accept","decline","cancel"]},"content":{"type":"object"}}}`),
-	},
-	"sampling/createMessage": {
-		lazySchema(`{"type":"object","required":["messages","maxTokens"],"properties":{
-			"messages":{"type":"array","items":{"type":"object"}},"maxTokens":{"type":"integer"}}}`),
-		lazySchema(`{"type":"object","required":["role","content","model"],"properties":{
-			"role":{"enum":["user","assistant"]},"content":{"type":["object","array"]},"model":{"type":"string"}}}`),
-	},
-	"roots/list": {
-		lazySchema(`{"type":"object"}`),
-		lazySchema(`{"type":"object","required":["roots"],"properties":{"roots":{"type":"array","items":{
-			"type":"object","required":["uri"],"properties":{"uri":{"type":"string"}}}}}}`),
-	},
-}
+// formText is the restricted subset of JSON Schema that a form may use: client/elicitation, heading Requested Schema. That each
+// keyword has a value of its kind is checked where the schema is compiled.
+const formText = `{"type":"object","required":["type","properties"],
+	"propertyNames":{"enum":["$schema","type","properties","required"]},"properties":{
+		"type":{"const":"object"},"properties":{"additionalProperties":{"type":"object","required":["type"],
+			"propertyNames":{"enum":["type","title","description","default","format","minLength","maxLength","enum","oneOf",
+				"minimum","maximum","minItems","maxItems","items"]},
+			"properties":{"type":{"enum":["string","number","integer","boolean","array"]},"oneOf":{"items":{"required":["const","title"]}},
+				"format":{"enum":["email","uri","date","date-time"]},"items":{"propertyNames":{"enum":["type","enum","anyOf"]},
+					"oneOf":[{"required":["type","enum"]},{"required":["anyOf"]}],"properties":{"type":{"const":"string"}}}},
+			"if":{"properties":{"type":{"const":"array"}}},"then":{"required":["items"]},"else":{"properties":{"items":false}}}}}}`
 
 // lazySchema compiles a schema of ours when it is first needed.
 func lazySchema(text string) func() *Schema {
@@ -185,74 +137,78 @@ func lazySchema(text string) func() *Schema {
 	})
 }
 
+var formSchema = lazySchema(formText)
+
+// kinds are the questions that may be asked, in so much of their shape, and of their answers', as the schema demands.
+var kinds = map[string]struct{ question, answer func() *Schema }{
+	"elicitation/create": {
+		lazySchema(`{"required":["message"],"properties":{"message":{"type":"string"}},
+			"if":{"required":["mode"],"properties":{"mode":{"const":"url"}}},
+			"then":{"required":["url"],"properties":{"url":{
+				"type":"string","pattern":"^[A-Za-z][A-Za-z0-9+.-]*:([^%\\s]|%[0-9A-Fa-f]{2})+$"}}},
+			"else":{"required":["requestedSchema"],"properties":{"mode":{"const":"form"},"requestedSchema":` + formText + `}}}`),
+		lazySchema(`{"type":"object","required":["action"],"properties":{
+			"action":{"enum":["accept","decline","cancel"]},"content":{"type":"object"}}}`)},
+	"sampling/createMessage": {
+		lazySchema(`{"required":["messages","maxTokens"],"properties":{
+			"messages":{"type":"array","items":{"type":"object"}},"maxTokens":{"type":"integer"}}}`),
+		lazySchema(`{"type":"object","required":["role","content","model"],"properties":{
+			"role":{"enum":["user","assistant"]},"content":{"type":["object","array"]},"model":{"type":"string"}}}`)},
+	"roots/list": {
+		lazySchema(`true`),
+		lazySchema(`{"type":"object","required":["roots"],"properties":{"roots":{"type":"array","items":{
+			"type":"object","required":["uri"],"properties":{"uri":{"type":"string"}}}}}}`)},
+}
+
 // question writes the members of an InputRequiredResult: basic/patterns/mrtr, headings InputRequiredResult and Server
 // Requirements.
 func (e *encoder) question(q *InputRequired) {
+	e.text("resultType", "input_required")
 	if len(q.Requests) == 0 && q.State == "" {
 		e.fail(errors.New("input required, but neither requests nor state"))
-		return
-	}
-	e.text("resultType", "input_required")
-	if len(q.Requests) > 0 {
+	} else if len(q.Requests) > 0 {
 		e.open("inputRequests", '{')
 		for i, r := range q.Requests {
-			if !utf8.ValidString(r.Key) || slices.ContainsFunc(q.Requests[:i], func(q InputRequest) bool { return q.Key == r.Key }) {
-				e.fail(fmt.Errorf("the key of an input request is not UTF-8, or is another's: %q", r.Key))
+			kind, known := kinds[r.Method]
+			taken := slices.ContainsFunc(q.Requests[:i], func(q InputRequest) bool { return q.Key == r.Key })
+			if !known || taken || !utf8.ValidString(r.Key) {
+				e.fail(fmt.Errorf("input request: method %q is none, or key %q not UTF-8 or another's", r.Method, r.Key))
+				return
 			}
-			e.inputRequest(r)
+			params := []byte(cmp.Or(string(trimSpace(r.Params)), "{}")) // some clients fail without
+			key := appendText(nil, r.Key)
+			e.open(string(key[1:len(key)-1]), '{')
+			e.text("method", r.Method)
+			if e.raw("params", params, isObject); e.err != nil {
+				return
+			}
+			if problems := kind.question().validate(params); problems != nil {
+				e.fail(fmt.Errorf("input request %q: %w", r.Key, problems))
+			}
+			e.close('}')
 		}
 		e.close('}')
 	}
 	e.option("requestState", q.State)
 }
 
-func (e *encoder) inputRequest(r InputRequest) {
-	kind, known := kinds[r.Method]
-	if !known {
-		e.fail(fmt.Errorf("input request %q: no such method as %q", r.Key, r.Method))
-		return
-	}
-	key := appendText(nil, r.Key)
-	e.open(string(key[1:len(key)-1]), '{')
-	params := []byte(cmp.Or(string(trimSpace(r.Params)), "{}")) // some clients fail without
-	e.text("method", r.Method)
-	e.raw("params", params, isObject)
-	e.close('}')
-	if e.err != nil {
-		return
-	}
-	if problems := kind.question().validate(params); problems != nil {
-		e.fail(fmt.Errorf("input request %q: %w", r.Key, problems))
-	} else if form := memberOf(params, "requestedSchema"); form != nil && !textIs(memberOf(params, "mode"), "url") {
-		if problems := formSchema().validate(form); problems != nil {
-			e.fail(fmt.Errorf("input request %q: requestedSchema is not that of a form: %w", r.Key, problems))
-		}
-	} else if page := memberOf(params, "url"); page != nil {
-		if u, err := url.Parse(unquote(page)); err != nil || !u.IsAbs() {
-			e.fail(fmt.Errorf("input request %q: url is not that of a page", r.Key))
-		}
-	}
-}
-
-// refusal holds requests that have been written against what the client can do: basic/patterns/mrtr, server requirement
-// 7, and client/elicitation, heading Capabilities, for each mode of its own.
+// refusal holds requests that have been written against what the client can do: basic/patterns/mrtr, server requirement 7,
+// and client/elicitation, heading Capabilities, for each mode of its own.
 func (q *InputRequired) refusal(declared Capability) *Error {
 	var needed Capability
 	for _, r := range q.Requests {
-		switch r.Method {
-		case "elicitation/create":
-			if textIs(memberOf(r.Params, "mode"), "url") {
-				needed |= ElicitationURL
-			} else {
-				needed |= ElicitationForm
-			}
-		case "sampling/createMessage":
-			needed |= Sampling
-			if memberOf(r.Params, "tools") != nil || memberOf(r.Params, "toolChoice") != nil {
-				needed |= SamplingTools
-			}
-		case "roots/list":
+		switch has := func(name string) bool { return memberOf(r.Params, name) != nil }; {
+		case r.Method == "roots/list":
 			needed |= Roots
+		case r.Method == "elicitation/create" && textIs(memberOf(r.Params, "mode"), "url"):
+			needed |= ElicitationURL
+		case r.Method == "elicitation/create":
+			needed |= ElicitationForm
+		case has("tools") || has("toolChoice"):
+			needed |= SamplingTools
+			fallthrough
+		default:
+			needed |= Sampling
 		}
 	}
 	if lacking := needed &^ declared; lacking != 0 {
@@ -264,32 +220,23 @@ func (q *InputRequired) refusal(declared Capability) *Error {
 // MissingClientCapability is the error for a call that needs capabilities that the client has not declared: basic/index,
 // heading _meta.
 func MissingClientCapability(required Capability) *Error {
-	e := encoder{buf: []byte(`{"requiredCapabilities":{`)}
-	part := func(name string, c Capability) {
-		if required&c != 0 {
-			e.json(name, []byte("{}"))
+	has := func(some Capability, text string) string {
+		if required&some == 0 {
+			return ""
 		}
+		return text
 	}
-	if required&(ElicitationForm|ElicitationURL) != 0 {
-		e.open("elicitation", '{')
-		part("form", ElicitationForm)
-		part("url", ElicitationURL)
-		e.close('}')
-	}
-	if required&(Sampling|SamplingTools) != 0 {
-		e.open("sampling", '{')
-		part("tools", SamplingTools)
-		e.close('}')
-	}
-	part("roots", Roots)
-	e.buf = append(e.buf, "}}"...)
-	return &Error{CodeMissingRequiredClientCapability, "Missing required client capability", e.buf}
+	modes, tools := has(ElicitationForm, `,"form":{}`)+has(ElicitationURL, `,"url":{}`), has(SamplingTools, `,"tools":{}`)
+	text := has(ElicitationForm|ElicitationURL, `,"elicitation":{`+modes+"}") +
+		has(Sampling|SamplingTools, `,"sampling":{`+tools+"}") + has(Roots, `,"roots":{}`)
+	data := strings.ReplaceAll(`{"requiredCapabilities":{`+text+"}}", "{,", "{")
+	return &Error{CodeMissingRequiredClientCapability, "Missing required client capability", []byte(data)}
 }
 
 // Ask gives the client's answers to requests, in their order. Unless all are there, the error is the question, an
-// [*InputRequired] that asks them all, because the next call brings only the answers to the last question; the handler
-// may add State or requests to it, and returns it. An answer of the wrong kind is an error too, for the handler to
-// return. Answers that nobody asks for are ignored.
+// [*InputRequired] that asks them all, because the next call brings only the answers to the last question; the handler may add
+// State or requests to it, and returns it. An answer of the wrong kind is an error too, for the handler to return. Answers that
+// nobody asks for are ignored.
 func (c *Call) Ask(requests ...InputRequest) ([]json.RawMessage, error) {
 	answers := make([]json.RawMessage, len(requests))
 	missing := false
@@ -311,55 +258,25 @@ func (c *Call) Ask(requests ...InputRequest) ([]json.RawMessage, error) {
 
 // A Form asks the user for values: client/elicitation, form mode. It is safe for concurrent use.
 type Form struct {
-	message string
-	raw     json.RawMessage
-	schema  *Schema
-	names   []string // of its properties
+	params json.RawMessage // of the question
+	schema *Schema
+	names  []string // of its properties
 }
 
-// formSchema is the restricted subset of JSON Schema that a form may use: client/elicitation, heading Requested Schema.
-var formSchema = lazySchema(`{
-	"type":"object","required":["type","properties"],"additionalProperties":false,
-	"properties":{
-		"$schema":{"type":"string"},
-		"type":{"const":"object"},
-		"properties":{"type":"object","additionalProperties":{"oneOf":[
-			{"$ref":"#/$defs/text"},{"$ref":"#/$defs/number"},{"$ref":"#/$defs/boolean"},{"$ref":"#/$defs/several"}]}},
-		"required":{"type":"array","items":{"type":"string"}}},
-	"$defs":{
-		"text":{"required":["type"],"additionalProperties":false,"properties":{
-			"type":{"const":"string"},"title":{"type":"string"},"description":{"type":"string"},
-			"minLength":{"type":"integer"},"maxLength":{"type":"integer"},
-			"format":{"enum":["email","uri","date","date-time"]},"default":{"type":"string"},
-			"enum":{"$ref":"#/$defs/strings"},"oneOf":{"$ref":"#/$defs/titled"}}},
-		"number":{"required":["type"],"additionalProperties":false,"properties":{
-			"type":{"enum":["number","integer"]},"title":{"type":"string"},"description":{"type":"string"},
-			"minimum":{"type":"number"},"maximum":{"type":"number"},"default":{"type":"number"}}},
-		"boolean":{"required":["type"],"additionalProperties":false,"properties":{
-			"type":{"const":"boolean"},"title":{"type":"string"},"description":{"type":"string"},
-			"default":{"type":"boolean"}}},
-		"several":{"required":["type","items"],"additionalProperties":false,"properties":{
-			"type":{"const":"array"},"title":{"type":"string"},"description":{"type":"string"},
-			"minItems":{"type":"integer"},"maxItems":{"type":"integer"},"default":{"$ref":"#/$defs/strings"},
-			"items":{"oneOf":[
-				{"required":["type","enum"],"additionalProperties":false,"properties":{
-					"type":{"const":"string"},"enum":{"$ref":"#/$defs/strings"}}},
-				{"required":["anyOf"],"additionalProperties":false,"properties":{"anyOf":{"$ref":"#/$defs/titled"}}}]}}},
-		"strings":{"type":"array","items":{"type":"string"}},
-		"titled":{"type":"array","items":{"type":"object","required":["const","title"],"additionalProperties":false,
-			"properties":{"const":{"type":"string"},"title":{"type":"string"}}}}}}`)
-
-// NewForm makes a form of the text that explains it and of a schema. The schema has to be flat, an object of strings,
-// numbers, booleans and choices, because a client has to draw it; the error says where it is not.
+// NewForm makes a form of the text that explains it and of a schema. The schema has to be flat, an object of strings, numbers,
+// booleans and choices, because a client has to draw it; the error says where it is not.
 func NewForm(message string, schema json.RawMessage) (*Form, error) {
 	compiled, err := CompileSchema(schema)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = formSchema().Validate(schema)
 	}
-	if err := formSchema().Validate(schema); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("not the schema of a form: %w", err)
 	}
-	return &Form{message, bytes.Clone(schema), compiled, propertyNames(schema)}, nil
+	e := encoder{buf: []byte(`{"mode":"form"`)}
+	e.text("message", message)
+	e.raw("requestedSchema", schema, isObject)
+	return &Form{append(e.buf, '}'), compiled, propertyNames(schema)}, e.err
 }
 
 // MustForm is NewForm for a form that is written in the program: it panics where NewForm returns an error.
@@ -373,12 +290,7 @@ func MustForm(message, schema string) *Form {
 
 // Request is the question that shows the form.
 func (f *Form) Request(key string) InputRequest {
-	e := encoder{buf: []byte{'{'}}
-	e.text("mode", "form")
-	e.text("message", f.message)
-	e.raw("requestedSchema", f.raw, isObject)
-	e.close('}')
-	return InputRequest{key, "elicitation/create", e.buf}
+	return InputRequest{key, "elicitation/create", slices.Clone(f.params)}
 }
 
 // The actions of an [ElicitResult]: client/elicitation, heading Response Actions.
@@ -395,8 +307,7 @@ type ElicitResult struct {
 	form    *Form
 }
 
-// Decode stores the content in a Go value, as [Typed] does it with arguments. It fails where the user has not filled in
-// the form.
+// Decode stores the content in a Go value, as [Typed] does it with arguments. It fails where the user has not filled in the form.
 func (r *ElicitResult) Decode(value any) error {
 	if r.Action != Accept || r.form == nil {
 		return errors.New("the user has not filled in the form")
@@ -405,60 +316,52 @@ func (r *ElicitResult) Decode(value any) error {
 }
 
 // Elicit gives the user's answer to a form. Where there is none yet, or one that does not fit the form, the error is the
-// question, as it is with Ask, and says nothing of why it is asked again. On the wire the answer is in inputResponses, by
-// key; minimcp demo shows it.
+// question, as it is with Ask, and says nothing of why it is asked again. On the wire the answer is in inputResponses, by key;
+// minimcp demo shows it.
 func (c *Call) Elicit(key string, form *Form) (*ElicitResult, error) {
-	request := form.Request(key)
-	answers, err := c.Ask(request)
+	answers, err := c.Ask(form.Request(key))
 	if err != nil {
 		return nil, err
 	}
 	r := &ElicitResult{unquote(memberOf(answers[0], "action")), memberOf(answers[0], "content"), form}
 	if r.Action == Accept && (r.Content == nil || form.schema.validate(r.Content) != nil) {
-		return nil, &InputRequired{Requests: []InputRequest{request}}
+		return nil, &InputRequired{Requests: []InputRequest{form.Request(key)}}
 	}
 	return r, nil
 }
 
-// WithPrincipal names the user on whose behalf requests under this context are made, as the transport has authenticated
-// them. Sealed state opens only for the principal that it was sealed for.
+type principalKey struct{}
+
+// WithPrincipal names the user on whose behalf requests under this context are made, as the transport has authenticated them.
+// Sealed state opens only for the principal that it was sealed for.
 func WithPrincipal(ctx context.Context, principal string) context.Context {
 	return context.WithValue(ctx, principalKey{}, principal)
 }
 
-type principalKey struct{}
-
 // SealState protects what a handler wants to remember until the client calls again; return it as the State of an
-// [InputRequired]. It is signed, not hidden: the client can read it. It is good for this tool, these arguments, this
-// principal and a while (see [Options]), any number of times: basic/patterns/mrtr, server requirements 4 and 5. Processes
-// that share a StateKey open each other's state.
+// [InputRequired]. It is signed, not hidden: the client can read it. It is good for this tool, these arguments, this principal
+// and a while (see [Options]), any number of times: basic/patterns/mrtr, server requirements 4 and 5. Processes that share a
+// StateKey open each other's state.
 func (c *Call) SealState(ctx context.Context, payload []byte) string {
 	sealed := binary.BigEndian.AppendUint64(nil, uint64(time.Now().Add(c.server.options.StateLife).UnixMilli()))
 	sealed = append(sealed, payload...)
 	return base64.RawURLEncoding.EncodeToString(append(sealed, c.signature(ctx, sealed)...))
 }
 
-// invalidState is the one error for state that does not open, whatever is wrong with it.
-func invalidState() error {
-	return &Error{Code: CodeInvalidParams, Message: "Invalid requestState: altered, expired, or of another request"}
-}
-
-// OpenState gives the payload that came back in RequestState, or nil where the call has none. The error, for state that
-// SealState did not make for a call like this one, is for the handler to return.
+// OpenState gives the payload that came back in RequestState, or nil where the call has none. The error, one and the same for
+// all state that SealState did not make for a call like this one, is for the handler to return.
 func (c *Call) OpenState(ctx context.Context) ([]byte, error) {
 	if c.RequestState == "" {
 		return nil, nil
 	}
-	sealed, ok := decode64(c.RequestState)
-	if !ok || len(sealed) < 8+sha256.Size {
-		return nil, invalidState()
+	if sealed, ok := decode64(c.RequestState); ok && len(sealed) >= 8+sha256.Size {
+		body, signature := sealed[:len(sealed)-sha256.Size], sealed[len(sealed)-sha256.Size:]
+		expiry := time.UnixMilli(int64(binary.BigEndian.Uint64(body)))
+		if hmac.Equal(signature, c.signature(ctx, body)) && time.Now().Before(expiry) {
+			return body[8:], nil
+		}
 	}
-	body, signature := sealed[:len(sealed)-sha256.Size], sealed[len(sealed)-sha256.Size:]
-	expiry := time.UnixMilli(int64(binary.BigEndian.Uint64(body)))
-	if !hmac.Equal(signature, c.signature(ctx, body)) || !time.Now().Before(expiry) {
-		return nil, invalidState()
-	}
-	return body[8:], nil
+	return nil, &Error{Code: CodeInvalidParams, Message: "Invalid requestState: altered, expired, or of another request"}
 }
 
 // signature binds a body to the request it belongs to. Each part comes with its length, so that none can pass for two.
@@ -473,106 +376,62 @@ func (c *Call) signature(ctx context.Context, body []byte) []byte {
 	return mac.Sum(nil)
 }
 
+var filterSchema = lazySchema(`{"properties":{"resourceSubscriptions":{"type":"array","items":{"type":"string"}},
+	"toolsListChanged":{"type":"boolean"},"promptsListChanged":{"type":"boolean"},"resourcesListChanged":{"type":"boolean"}}}`)
+
 // openSubscription checks the params of subscriptions/listen: basic/patterns/subscriptions, heading Notification Filter.
 func openSubscription(m *message) (*task, *Error) {
 	filter := m.at(slotNotifications)
 	if !isObject(filter) {
 		return nil, &Error{Code: CodeInvalidParams, Message: "Invalid params: notifications must be an object"}
 	}
-	t := new(task)
-	t.fill(m)
-	for raw, value := range members(filter) {
-		switch name := string(appendUnescaped(nil, raw)); name {
-		case "toolsListChanged":
-			t.toolsListChanged = value[0] == 't'
-			fallthrough
-		case "promptsListChanged", "resourcesListChanged":
-			if value[0] != 't' && value[0] != 'f' {
-				return nil, invalidFilter(name, "true or false")
-			}
-		case "resourceSubscriptions":
-			if !isArray(value) {
-				return nil, invalidFilter(name, "an array of strings")
-			}
-			for _, uri := range members(value) {
-				if !isText(uri) {
-					return nil, invalidFilter(name, "an array of strings")
-				}
-			}
-		}
+	if problems := filterSchema().validate(filter); problems != nil {
+		p := problems.Problems[0]
+		return nil, &Error{Code: CodeInvalidParams, Message: "Invalid params: notifications" + p.Pointer + ": " + p.Message}
 	}
+	t := &task{toolsListChanged: string(memberOf(filter, "toolsListChanged")) == "true"}
+	t.fill(m)
 	return t, nil
 }
 
-func invalidFilter(name, want string) *Error {
-	return &Error{Code: CodeInvalidParams, Message: fmt.Sprintf("Invalid params: notifications.%s must be %s", name, want)}
-}
-
 // listen runs a subscription until ctx ends, and writes the response that closes it: basic/patterns/subscriptions. The
-// acknowledgment comes first and names what is honoured, which of the four types is one. Changes of the list that wait
-// to be told are told as one.
+// acknowledgment comes first and names what is honoured, which of the four types is one.
 func (s *Server) listen(ctx context.Context, t *task, e *encoder) {
-	meta := fmt.Appendf(nil, `{"%s":%s}`, MetaSubscriptionID, t.id)
-	honoured := ""
-	var changes chan struct{}
-	if t.toolsListChanged {
-		honoured = `"toolsListChanged":true`
-		changes = s.watch()
-		defer s.unwatch(changes)
+	tell := func(method, more string) {
+		t.lock.Lock()
+		defer t.lock.Unlock()
+		t.send(func() []byte {
+			return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/%s","params":{"_meta":{"%s":%s}%s}}`,
+				method, MetaSubscriptionID, t.id, more)
+		})
 	}
-	t.tell(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":`+
-		`{"_meta":%s,"notifications":{%s}}}`, meta, honoured))
+	changed, honoured := s.changes(), `"toolsListChanged":true`
+	if !t.toolsListChanged {
+		changed, honoured = nil, ""
+	}
+	tell("subscriptions/acknowledged", `,"notifications":{`+honoured+`}`)
 	for {
 		select {
-		case <-changes:
-			t.tell(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"_meta":%s}}`, meta))
+		case <-changed:
+			changed = s.changes() // before this is told: what changes until it is written is told as one more
+			tell("tools/list_changed", "")
 		case <-ctx.Done():
-			e.buf = append(append(append(e.buf, `{"jsonrpc":"2.0","id":`...), t.id...), `,"result":{`...)
-			e.text("resultType", "complete")
-			e.open("_meta", '{')
-			e.json(MetaSubscriptionID, t.id)
-			e.item(s.serverInfo)
-			e.buf = append(e.buf, "}}}"...)
+			e.buf = fmt.Appendf(e.buf, `{"jsonrpc":"2.0","id":%s,"result":{"resultType":"complete","_meta":{"%s":%[1]s,%[3]s}}}`,
+				t.id, MetaSubscriptionID, s.serverInfo)
 			return
 		}
 	}
 }
 
-// cancelled is the notification that a server ends a subscription with.
-func cancelled(id []byte) []byte {
-	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s,"_meta":{"%s":%s}}}`,
-		id, MetaSubscriptionID, id)
-}
-
-// tell sends a notification.
-func (t *task) tell(message []byte) {
-	t.lock.Lock()
-	defer t.lock.Unlock()
-	t.send(func() []byte { return message })
-}
-
-// watch returns a channel that has something in it once the tools have changed.
-func (s *Server) watch() chan struct{} {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	changes := make(chan struct{}, 1)
-	s.watchers[changes] = true
-	return changes
-}
-
-func (s *Server) unwatch(changes chan struct{}) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.watchers, changes)
+// changes returns a channel that is closed when the tools change.
+func (s *Server) changes() chan struct{} {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.onChange
 }
 
 // changed forgets the list that was made and tells all who watch. It is called with s.mu held.
 func (s *Server) changed() {
-	s.list = nil
-	for changes := range s.watchers {
-		select {
-		case changes <- struct{}{}:
-		default: // it is told already
-		}
-	}
+	close(s.onChange)
+	s.list, s.onChange = nil, make(chan struct{})
 }
