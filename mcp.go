@@ -174,6 +174,7 @@ type message struct {
 	place        [slots]span
 	good         []byte     // the last _meta that was found good, see checkMeta
 	capabilities Capability // that the client declares in it
+	reuse        *task      // of a call that is over, for the next one
 }
 
 // at gives the value in a slot, as written; nil where the message has none.
@@ -299,8 +300,7 @@ type task struct {
 	key  idKey // where it is in the books, else ""
 	size int   // of the request in bytes
 	lane *lane // where a reader ran it, or nil
-	ctx  context.Context
-	end  func() // ends ctx, or nil
+	ctx  *callContext
 }
 
 // HandleMessage answers one message: the whole protocol but for the connection, to put behind another transport. It returns

@@ -43,8 +43,8 @@ var toolSchema = lazySchema(`{"properties":{"name":{"pattern":"^[A-Za-z0-9_.-]+$
 // rules of [Result], answers with an internal error, and the details go to the log. Handlers run side by side.
 type Handler func(ctx context.Context, call *Call) (*Result, error)
 
-// A Call is one tools/call. Its methods are safe for concurrent use. The raw JSON in it may go into the handler's result,
-// is not valid after that, and not to be changed.
+// A Call is one tools/call, and the handler's until it returns. Its methods are safe for concurrent use. The raw JSON in it may
+// go into the handler's result, and is not to be changed.
 type Call struct {
 	Name         string          // of the tool
 	Arguments    json.RawMessage // an object that fits the input schema
@@ -251,7 +251,11 @@ func (s *Server) openCall(m *message) (*task, *Error) {
 	if tool == nil {
 		return nil, &Error{Code: CodeInvalidParams, Message: "Unknown tool: " + clientText(name)}
 	}
-	t := &task{call: Call{Name: tool.name, server: s, tool: tool}}
+	t := m.reuse
+	if m.reuse = nil; t == nil || m.at(slotProgressToken) != nil { // what is told too late may not go under another's token
+		t = new(task)
+	}
+	*t = task{call: Call{Name: tool.name, server: s, tool: tool}}
 	t.fill(m)
 	return t, nil
 }
