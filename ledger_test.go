@@ -242,6 +242,23 @@ func TestLedger(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := readCodeBase(t)
+	t.Run("README points at what exists", func(t *testing.T) {
+		readme, err := os.ReadFile("README.md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, table, found := strings.Cut(string(readme), "| the question | the answer |")
+		table, _, _ = strings.Cut(table, "\n## ")
+		names := ledgerName.FindAllStringSubmatch(table, -1)
+		if !found || len(names) < 10 {
+			t.Fatal("its table of questions is not found")
+		}
+		for _, name := range names {
+			if !c.names[name[1]] {
+				t.Error(name[1])
+			}
+		}
+	})
 	for _, rule := range ledgerRules {
 		t.Run(rule.rule, func(t *testing.T) {
 			for _, what := range rule.broken(string(ledger), c) {
