@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -122,6 +123,49 @@ func ExampleCall_Elicit() {
 	// Output:
 	// {"jsonrpc":"2.0","id":1,"result":{"resultType":"input_required","inputRequests":{"city":{"method":"elicitation/create","params":{"mode":"form","message":"Which city?","requestedSchema":{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}}}}}}
 	// {"jsonrpc":"2.0","id":2,"result":{"resultType":"complete","content":[{"type":"text","text":"Booked: Oslo"}],"isError":false}}
+}
+
+// whenForm and book are in README as well.
+var whenForm = mcp.MustForm("When?", `{"type":"object","properties":{"day":{"type":"string"}},"required":["day"]}`)
+
+// book runs twice. The second call knows of the first only what the client brings back: its answer, and the state.
+func book(ctx context.Context, call *mcp.Call) (*mcp.Result, error) {
+	table, err := call.OpenState(ctx) // nil in the first round, and where the client leaves it out
+	if err != nil {
+		return nil, err
+	}
+	answer, err := call.Elicit("when", whenForm)
+	if question := new(mcp.InputRequired); errors.As(err, &question) { // there is no answer yet
+		question.State = call.SealState(ctx, []byte("table 7"))
+		return nil, question
+	}
+	if err != nil {
+		return nil, err
+	}
+	if answer.Action != mcp.Accept || table == nil {
+		return mcp.Text("Nothing is booked."), nil
+	}
+	var in struct {
+		Day string `json:"day"`
+	}
+	if err := answer.Decode(&in); err != nil {
+		return nil, err
+	}
+	return mcp.Text(fmt.Sprintf("Booked: %s for %s.", table, in.Day)), nil
+}
+
+// What a tool wants to remember until the client calls again goes through the client, sealed.
+func ExampleCall_SealState() {
+	server := newServer(mcp.Tool{Name: "book"}, book)
+	var first struct{ Result struct{ RequestState string } }
+	question := server.HandleMessage(context.Background(), []byte(call(1, `"name":"book"`)), nil)
+	if err := json.Unmarshal(question, &first); err != nil {
+		fmt.Println(err)
+	}
+	answer := `"inputResponses":{"when":{"action":"accept","content":{"day":"Friday"}}},"requestState":"` + first.Result.RequestState + `"`
+	show(server.HandleMessage(context.Background(), []byte(call(2, `"name":"book",`+answer)), nil))
+	// Output:
+	// {"jsonrpc":"2.0","id":2,"result":{"resultType":"complete","content":[{"type":"text","text":"Booked: table 7 for Friday."}],"isError":false}}
 }
 
 // A schema names every problem, and where it is.

@@ -247,16 +247,27 @@ func TestLedger(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, table, found := strings.Cut(string(readme), "| the question | the answer |")
-		table, _, _ = strings.Cut(table, "\n## ")
-		names := ledgerName.FindAllStringSubmatch(table, -1)
-		if !found || len(names) < 10 {
-			t.Fatal("its table of questions is not found")
-		}
-		for _, name := range names {
-			if !c.names[name[1]] {
-				t.Error(name[1])
+		for _, heading := range []string{"| the question | the answer |", "## To change it\n"} {
+			_, part, _ := strings.Cut(string(readme), heading)
+			part, _, _ = strings.Cut(part, "\n## ")
+			names := ledgerName.FindAllStringSubmatch(part, -1)
+			if len(names) < 10 {
+				t.Errorf("nothing is found under %s", heading)
 			}
+			for _, name := range names {
+				if !c.names[name[1]] && !c.tests[name[1]] {
+					t.Error(name[1])
+				}
+			}
+		}
+		example, err := os.ReadFile("example_test.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, handler, _ := strings.Cut(string(example), "are in README as well.\n")
+		handler, _, found := strings.Cut(handler, "\n\n// What a tool")
+		if !found || !strings.Contains(string(readme), handler) {
+			t.Error("the handler that asks is not that of example_test.go")
 		}
 	})
 	for _, rule := range ledgerRules {
