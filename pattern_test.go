@@ -50,12 +50,12 @@ func TestPatterns(t *testing.T) {
 			}
 			p := expression{Regexp: re}
 			for _, text := range test.matches {
-				if !p.matches([]byte(text)) {
+				if !p.Match(standIns([]byte(text))) {
 					t.Errorf("%s does not match %q", test.pattern, text)
 				}
 			}
 			for _, text := range test.others {
-				if p.matches([]byte(text)) {
+				if p.Match(standIns([]byte(text))) {
 					t.Errorf("%s matches %q", test.pattern, text)
 				}
 			}
