@@ -31,6 +31,7 @@ const (
 	maxProblemText  = 16_000 // bytes of all problems
 	maxList         = 500    // bytes of the names or values that one problem lists
 	maxSteps        = 12     // of a JSON Pointer that are shown
+	always          = -1     // what needs no other member has in its place
 )
 
 // A keyword takes some types of value, and reads the value at raw[at] into a node. Without read it is an annotation, like x-*.
@@ -51,7 +52,7 @@ var keywords = map[string]keyword{
 	"allOf": many(0, allOf), "anyOf": many(0, anyOf), "oneOf": many(0, oneOf),
 	"not": one(0, not), "if": one(0, ifs), "then": one(0, then), "else": one(0, otherwise),
 	"dependentSchemas": each(typeObject, func(c *compiler, n *node, name string, at int) {
-		n.known[n.know(name)].dependent, n.dependent = c.schema(at), true
+		n.needs = append(n.needs, need{when: n.know(name), schema: c.schema(at)})
 	}),
 	// Core 10.3 and 11: subschemas for elements and members
 	"prefixItems": many(typeArray, prefixItems), "items": one(typeArray, items), "contains": one(typeArray, contains),
@@ -59,7 +60,9 @@ var keywords = map[string]keyword{
 	"unevaluatedItems": one(0, unevaluatedItems), "unevaluatedProperties": one(0, unevaluatedProperties),
 	"properties": each(typeObject, func(c *compiler, n *node, name string, at int) {
 		p := &n.known[n.know(name)]
-		p.schema, p.rank = c.schema(at), rankMember+int64(at)
+		if p.schema, p.rank = c.schema(at), rankMember+int64(at); !p.schema.never {
+			n.names = append(n.names, p.shown)
+		}
 	}),
 	"patternProperties": each(typeObject, func(c *compiler, n *node, name string, at int) {
 		p := c.expression(name, at)
@@ -82,16 +85,13 @@ var keywords = map[string]keyword{
 	"minContains": count(typeArray, minContains), "maxContains": count(typeArray, maxContains),
 	"uniqueItems":   {typeBoolean, typeArray, func(c *compiler, n *node, at int) { n.uniqueItems = c.raw[at] == 't' }},
 	"minProperties": count(typeObject, minProperties), "maxProperties": count(typeObject, maxProperties),
-	"required": {typeArray, typeObject, func(c *compiler, n *node, at int) { n.required = c.names(n, at) }},
-	"dependentRequired": each(typeObject, func(c *compiler, n *node, name string, at int) {
-		needs := c.names(n, at) // which may move known
-		n.known[n.know(name)].needs, n.dependent = needs, true
-	}),
+	"required":          {typeArray, typeObject, func(c *compiler, n *node, at int) { c.names(n, always, at) }},
+	"dependentRequired": each(typeObject, func(c *compiler, n *node, name string, at int) { c.names(n, n.know(name), at) }),
 }
 
 // Where a node keeps the subschemas that it has one of, those that it has several of, and its counts, the least before the most.
 const (
-	not, ifs, then, otherwise, items, contains, memberNames, additionalProperties                  = 0, 1, 2, 3, 4, 5, 6, 7
+	not, ifs, then, otherwise, items, contains, memberNames, additionalProperties                    = 0, 1, 2, 3, 4, 5, 6, 7
 	unevaluatedItems, unevaluatedProperties, contentSchemas                                          = 8, 9, 10
 	allOf, anyOf, oneOf, prefixItems                                                                 = 0, 1, 2, 3
 	minLength, maxLength, minItems, maxItems, minContains, maxContains, minProperties, maxProperties = 0, 1, 2, 3, 4, 5, 6, 7
@@ -155,19 +155,24 @@ type node struct {
 	pattern                         *expression
 	values                          []*values // of enum and const
 	limits                          []limit
-	required                        []int          // into known
+	needs                           []need
+	names                           []string       // of properties, as they are shown
 	known                           []property     // all names of members that keywords mention
 	index                           map[string]int // into known
 }
 
 type (
-	// A property is what a schema says of a name: its schema and its rank by properties, and what its presence asks for.
+	// A property is what a schema says of a name: its schema and its rank by properties, and whether it is required.
 	property struct {
-		name, shown       string
-		schema, dependent *node
-		rank              int64
-		needs             []int // into known
-		required          bool
+		name, shown string
+		schema      *node
+		rank        int64
+		required    bool
+	}
+	// A need is a member, or a schema for the object, that is asked for when another member is there: both in known.
+	need struct {
+		when, member int
+		schema       *node
 	}
 	// An expression is a pattern, and in patternProperties a schema.
 	expression struct {
@@ -300,7 +305,7 @@ func (c *compiler) text(at int) string {
 
 // schema reads the schema that begins at raw[at].
 func (c *compiler) schema(at int) *node {
-	n := &node{at: at, counts: unlimited}
+	n := &node{at: at, counts: unlimited, index: map[string]int{}}
 	base, keyword := c.base, c.keyword
 	c.all = append(c.all, n)
 	switch c.level++; {
@@ -351,17 +356,8 @@ func (c *compiler) read(n *node) {
 			k.read(c, n, at)
 		}
 	}
-	for _, k := range n.required {
-		n.known[k].required = true
-	}
-	var names []string
-	for _, p := range n.known {
-		if p.schema != nil && !p.schema.never {
-			names = append(names, p.shown)
-		}
-	}
-	if rest := n.sub[additionalProperties]; names != nil && rest != nil && rest.never {
-		rest.wants = "; known are " + join(names, ", ")
+	if rest := n.sub[additionalProperties]; n.names != nil && rest != nil && rest.never {
+		rest.wants = "; known are " + join(n.names, ", ")
 	}
 }
 
@@ -494,8 +490,8 @@ func (c *compiler) evaluations(n *node) int {
 	}
 	n.cost = -1
 	total, all := 1, slices.Concat(n.sub[not:items], n.lists[allOf], n.lists[anyOf], n.lists[oneOf])
-	for _, p := range n.known {
-		all = append(all, p.dependent)
+	for _, need := range n.needs {
+		all = append(all, need.schema)
 	}
 	for _, s := range all {
 		if s != nil {
@@ -512,28 +508,26 @@ func (c *compiler) evaluations(n *node) int {
 func (n *node) know(name string) int {
 	i, found := n.index[name]
 	if !found {
-		if i = len(n.known); i == 0 {
-			n.index = map[string]int{}
-		}
+		i = len(n.known)
 		n.known, n.index[name] = append(n.known, property{name: name, shown: brief(name)}), i
 	}
 	return i
 }
 
-// names reads an array of names, none of them twice.
-func (c *compiler) names(n *node, at int) (names []int) {
+// names reads an array of names of members, none of them twice, that are needed when another is there.
+func (c *compiler) names(n *node, when, at int) {
 	if !isArray(c.raw[at:]) {
 		c.fail(at, "takes arrays of names")
 	}
 	seen := map[int]bool{}
 	for _, at := range children(c.raw, at) {
-		name := n.know(c.text(at))
-		if !isText(c.raw[at:]) || seen[name] {
+		member := n.know(c.text(at))
+		if !isText(c.raw[at:]) || seen[member] {
 			c.fail(at, "takes names of members, each once")
 		}
-		seen[name], names = true, append(names, name)
+		seen[member], n.needs = true, append(n.needs, need{when: when, member: member})
+		n.known[member].required = n.known[member].required || when == always
 	}
-	return names
 }
 
 // expression compiles the pattern that stands at raw[at], or is the name of what stands there.
@@ -617,10 +611,10 @@ type (
 		wrong            int64 // see the weights
 		telling, marking bool  // problems are told, not only the verdict; marks are wanted
 	}
-	// A step leads to a member, by where its name begins in the data, to an element, by ^ its number, or to a missing member.
+	// A step leads to a member that the schema knows, to another, by where its name begins in the data, or to an element, by ^ its number.
 	step struct {
+		known    *property
 		at       int
-		missing  *property
 		rank     int64 // of its problems, among those of its object or array
 		optional bool  // it may be left out
 	}
@@ -662,7 +656,18 @@ func (e *evaluation) evaluate(root *node, data []byte) *ValidationError {
 	if e.apply(root); e.wrong == 0 {
 		return nil
 	}
-	return e.report()
+	v, size := &ValidationError{Problems: make([]Problem, 0, len(e.problems)), More: e.more}, 0
+	for k, p := range e.problems { // what two schemas say alike of one place is told once
+		if slices.ContainsFunc(e.problems[:k], func(q problem) bool { return q.Problem == p.Problem && q.at == p.at }) {
+			continue
+		}
+		if size += len(place(p.Pointer)) + len(p.Message) + len(": \n"); size > maxProblemText {
+			v.More++
+		} else {
+			v.Problems = append(v.Problems, p.Problem)
+		}
+	}
+	return v
 }
 
 // enter begins with a value inside the one at hand, and leave ends with it and puts its problems among those of the outer one.
@@ -756,7 +761,11 @@ func (e *evaluation) apply(n *node) (end int) {
 	}
 	e.marking = marking || unevaluated != nil
 	for _, v := range n.values { // Validation 6.1.2 and 6.1.3
-		if !e.among(v, t) {
+		if v.types&t != 0 {
+			e.hot(e.at) // canonical texts, too
+			e.texts, _ = e.canonical.append(e.texts[:0], e.at)
+		}
+		if v.types&t == 0 || !v.canonical[string(e.texts)] {
 			e.fails(wrongKind|wrongTag, cmp.Or(v.types, typeAny), "expected ", v.shown)
 		}
 	}
@@ -787,16 +796,6 @@ func (e *evaluation) apply(n *node) (end int) {
 		e.marks = e.marks[:marks]
 	}
 	return end
-}
-
-// among reports whether the value at hand, of a type, is one of those of enum or const.
-func (e *evaluation) among(v *values, t types) bool {
-	if v.types&t == 0 {
-		return false
-	}
-	e.hot(e.at) // canonical texts, too
-	e.texts, _ = e.canonical.append(e.texts[:0], e.at)
-	return v.canonical[string(e.texts)]
 }
 
 // string evaluates maxLength, minLength and pattern: Validation 6.3.
@@ -906,24 +905,14 @@ func (e *evaluation) object(n *node) int {
 	for ; e.data[i] != '}'; i, count = nextItem(e.data, i), count+1 {
 		i = e.member(n, i, count, outer)
 	}
-	for order, k := range n.required { // Validation 6.5.3
-		if !e.seen[outer+k] {
-			e.missing(&n.known[k], order, "")
-		}
-	}
 	e.within(n, minProperties, count, "member")
-	for k := 0; n.dependent && k < len(n.known); k++ {
-		p := &n.known[k]
-		if !e.seen[outer+k] {
+	for order, need := range n.needs {
+		if need.when != always && !e.seen[outer+need.when] {
 			continue
-		}
-		for _, need := range p.needs { // Validation 6.5.4
-			if !e.seen[outer+need] {
-				e.missing(&n.known[need], len(n.required), " where there is "+p.shown)
-			}
-		}
-		if p.dependent != nil { // Core 10.2.2.4
-			e.apply(p.dependent)
+		} else if need.schema != nil { // Core 10.2.2.4
+			e.apply(need.schema)
+		} else if !e.seen[outer+need.member] { // Validation 6.5.3 and 6.5.4
+			e.missing(n, need, order)
 		}
 	}
 	e.seen = e.seen[:outer]
@@ -942,7 +931,7 @@ func (e *evaluation) member(n *node, quote, count, seen int) (end int) {
 	if known {
 		p := &n.known[k]
 		e.seen[seen+k] = true
-		if s.optional = !p.required; p.schema != nil { // properties: Core 10.3.2.1
+		if s.known, s.optional = p, !p.required; p.schema != nil { // properties: Core 10.3.2.1
 			s.rank = p.rank
 			end, evaluated = e.value(p.schema, s, i), true
 		}
@@ -967,8 +956,12 @@ func (e *evaluation) member(n *node, quote, count, seen int) (end int) {
 	return end
 }
 
-func (e *evaluation) missing(p *property, order int, where string) {
-	outer := e.enter(step{missing: p, rank: rankMissing + int64(order)}, e.at)
+func (e *evaluation) missing(n *node, need need, order int) {
+	p, where := &n.known[need.member], ""
+	outer := e.enter(step{known: p, rank: rankMissing + int64(order)}, e.at)
+	if need.when != always {
+		where = " where there is " + n.known[need.when].shown
+	}
 	if p.schema != nil && e.telling {
 		where += ": expected " + p.schema.describe()
 	}
@@ -982,12 +975,8 @@ func (e *evaluation) applicators(n *node) (end int) {
 	for _, s := range n.lists[allOf] { // Core 10.2.1.1, and $ref: 8.2.3.1
 		end = max(end, e.apply(s))
 	}
-	if n.lists[anyOf] != nil { // Core 10.2.1.2
-		e.branches(n.lists[anyOf], false)
-	}
-	if n.lists[oneOf] != nil { // Core 10.2.1.3
-		e.branches(n.lists[oneOf], true)
-	}
+	e.branches(n.lists[anyOf], false)               // Core 10.2.1.2
+	e.branches(n.lists[oneOf], true)                // Core 10.2.1.3
 	if s := n.sub[not]; s != nil && e.try(s) == 0 { // Core 10.2.1.4
 		e.fails(wrongPart, typeAny, "expected anything but ", s.describe())
 	}
@@ -1044,7 +1033,7 @@ func (e *evaluation) branches(all []*node, onlyOne bool) {
 	}
 	if len(texts) == 1 && least < wrongTag {
 		e.apply(closest)
-	} else if first == 0 {
+	} else if first == 0 && all != nil {
 		e.fails(least, typeAny, "expected ", join(texts, " or "))
 	}
 }
@@ -1145,12 +1134,12 @@ func (e *evaluation) fails(weight int64, want types, parts ...string) int {
 			line = append(line, "…"...)
 		case k > maxSteps/2 && k < len(e.path)-maxSteps/2:
 			line = line[:len(line)-1]
-		case s.missing != nil:
-			line = append(line, escapePointer.Replace(s.missing.shown)...)
+		case s.known != nil:
+			line = append(line, escapePointer.Replace(s.known.shown)...)
 		case s.at < 0:
 			line = strconv.AppendInt(line, int64(^s.at), 10)
 		default:
-			line = appendName(line, e.data[s.at:skipText(e.data, s.at)])
+			line = append(line, escapePointer.Replace(brief(unquote(head(e.data[s.at:]))))...)
 		}
 	}
 	pointer := len(line)
@@ -1165,22 +1154,6 @@ func (e *evaluation) fails(weight int64, want types, parts ...string) int {
 	return -1
 }
 
-// report makes the error. What two schemas say alike of one place is told once.
-func (e *evaluation) report() *ValidationError {
-	v, size := &ValidationError{Problems: make([]Problem, 0, len(e.problems)), More: e.more}, 0
-	for k, p := range e.problems {
-		if slices.ContainsFunc(e.problems[:k], func(q problem) bool { return q.Problem == p.Problem && q.at == p.at }) {
-			continue
-		}
-		if size += len(place(p.Pointer)) + len(p.Message) + len(": \n"); size > maxProblemText {
-			v.More++
-		} else {
-			v.Problems = append(v.Problems, p.Problem)
-		}
-	}
-	return v
-}
-
 // cure says what to do about a value of the wrong type, where that is clear.
 func (e *evaluation) cure(want, t types) string {
 	switch {
@@ -1189,9 +1162,8 @@ func (e *evaluation) cure(want, t types) string {
 	case t&(typeNumber|typeBoolean) != 0 && want == typeString:
 		return "; send it in quotes"
 	case t == typeString && want&t == 0:
-		inside := typeOf[e.data[skipSpace(e.data, e.at+1)]]
-		if (want&inside != 0 || inside == typeNumber && want&typeInteger != 0) &&
-			checkJSON([]byte(unquote(e.data[e.at:skipText(e.data, e.at)]))) == nil {
+		inside := trimSpace([]byte(unquote(e.data[e.at:skipText(e.data, e.at)])))
+		if checkJSON(inside) == nil && (want&typeOf[inside[0]] != 0 || want&typeInteger != 0 && isInteger(inside)) {
 			return "; send it as JSON, not in a string"
 		}
 	}
@@ -1211,18 +1183,10 @@ func brief(text string) string {
 	return oneLine.Replace(clientText([]byte(`"` + strings.ReplaceAll(text, `\`, `\\`) + `"`)))
 }
 
-// appendName appends a member's name, in its quotes, as a step of a JSON Pointer.
-func appendName(dst, text []byte) []byte {
-	unlike := func(c byte) bool { return !plain[c] || c == '~' || c == '/' }
-	if name := text[1 : len(text)-1]; len(name) <= maxClientText && !slices.ContainsFunc(name, unlike) {
-		return append(dst, name...)
-	}
-	return append(dst, escapePointer.Replace(brief(unquote(head(text))))...)
-}
-
-// head gives the first part of a long string. An escape that it cuts in half lies beyond what is shown.
-func head(text []byte) []byte {
-	if most := 8 * maxClientText; len(text) > most {
+// head gives the string that data begins with, or its first part. An escape that it cuts in half lies beyond what is shown.
+func head(data []byte) []byte {
+	text, most := data[:skipText(data, 0)], 8*maxClientText
+	if len(text) > most {
 		return append(text[:most:most], `u0000"`...)
 	}
 	return text
@@ -1234,7 +1198,7 @@ func appendShown(dst, data []byte) []byte {
 	case typeObject, typeArray:
 		return append(dst, t.String()...)
 	case typeString:
-		return appendClientText(dst, head(data[:skipText(data, 0)]))
+		return appendClientText(dst, head(data))
 	}
 	return append(dst, clip(string(data[:skip(data, 0)]))...)
 }
