@@ -106,13 +106,9 @@ var refused = map[string]string{
 	"id":              "is of draft-04; $id is supported", "nullable": `is of OpenAPI; write "type": [..., "null"]`,
 }
 
-// dialects are the values of $schema; true is draft-07. What that understands otherwise than 2020-12 is refused: keywords that it
-// does not know, and those that it ignores beside $ref.
+// dialects are the values of $schema, which may end in #; true is draft-07. Refused is what that takes otherwise than 2020-12.
 var (
-	dialects = map[string]bool{
-		"https://json-schema.org/draft/2020-12/schema": false, "https://json-schema.org/draft/2020-12/schema#": false,
-		"http://json-schema.org/draft-07/schema": true, "http://json-schema.org/draft-07/schema#": true,
-	}
+	dialects  = map[string]bool{"https://json-schema.org/draft/2020-12/schema": false, "http://json-schema.org/draft-07/schema": true}
 	notDraft7 = []string{"$anchor", "dependentRequired", "dependentSchemas", "maxContains", "minContains", "prefixItems",
 		"unevaluatedItems", "unevaluatedProperties"}
 	besideRef = []string{"$ref", "$schema", "$defs", "definitions", "contentSchema"} // and what has no read, but for $id
@@ -225,9 +221,6 @@ func CompileSchema(raw []byte) (*Schema, error) {
 	at, base := skipSpace(raw, 0), &url.URL{Scheme: "schema", Path: "/"}
 	c := &compiler{raw: raw, keywords: keywords, base: base, nodes: map[int]*node{}, ids: map[string]int{base.String(): at},
 		inside: map[int]map[string]int{}}
-	for name, at := range children(raw, at) {
-		c.draft7 = c.draft7 || name == "$schema" && dialects[c.text(at)]
-	}
 	root := c.schema(at)
 	for i := 0; i < len(c.references) && c.err == nil; i++ { // to resolve one may add others
 		c.resolve(c.references[i])
@@ -331,6 +324,7 @@ func (c *compiler) read(n *node) {
 	hasRef := false
 	for name, at := range children(c.raw, n.at) {
 		hasRef = hasRef || name == "$ref"
+		c.draft7 = c.draft7 || len(c.all) == 1 && name == "$schema" && dialects[strings.TrimSuffix(c.text(at), "#")]
 		if c.keyword = name; name == "$id" && isText(c.raw[at:]) {
 			c.identify(n, at)
 		}
@@ -414,9 +408,8 @@ func bound(words string, holds func(value, limit decimal) bool) keyword {
 
 // dialect reads $schema: Core 8.1.1.
 func (c *compiler) dialect(_ *node, at int) {
-	if draft7, known := dialects[c.text(at)]; !known || draft7 != c.draft7 {
-		c.fail(at, "takes https://json-schema.org/draft/2020-12/schema or http://json-schema.org/draft-07/schema#, "+
-			"one for the whole schema")
+	if draft7, known := dialects[strings.TrimSuffix(c.text(at), "#")]; !known || draft7 != c.draft7 {
+		c.fail(at, "takes https://json-schema.org/draft/2020-12/schema or http://json-schema.org/draft-07/schema#, one in all")
 	}
 }
 
@@ -726,19 +719,13 @@ func (e *evaluation) hot(i int) bool {
 	return e.memory != nil && (e.data[i] == '{' || e.data[i] == '[')
 }
 
-// anything accepts every value, and goes through all of it.
-var anything = func() *node {
-	n := &node{on: typeArray | typeObject, counts: unlimited}
-	n.sub[items], n.sub[additionalProperties] = n, n
-	return n
-}()
-
-// skip passes over a value; once it pays, so that value remembers where all that is inside ends.
-func (e *evaluation) skip(i int) int {
+// skip passes over a value; once it pays, that where it ends is remembered with its canonical text.
+func (e *evaluation) skip(i int) (end int) {
 	if e.hot(i) {
-		return e.value(anything, step{}, i)
+		e.texts, end = e.canonical.append(e.texts[:0], i)
+		return end
 	}
-	end := skip(e.data, i)
+	end = skip(e.data, i)
 	e.work += (end - i) / 16
 	return end
 }
