@@ -43,11 +43,13 @@ type keyword struct {
 var keywords = map[string]keyword{
 	// Core 8 and 9, Validation 8 and 9: identifiers, references, and what only informs
 	"$schema": {typeString, 0, (*compiler).dialect}, "$id": {typeString, 0, nil}, "$anchor": {typeString, 0, (*compiler).anchor},
-	"$ref":  {typeString, 0, func(c *compiler, n *node, at int) { n.refAt, c.references = at, append(c.references, n) }},
-	"$defs": definitions, "definitions": definitions, "$comment": {typeString, 0, nil}, "title": {typeString, 0, nil},
+	"$ref":        {typeString, 0, func(c *compiler, n *node, at int) { n.refAt, c.references = at, append(c.references, n) }},
+	"$defs":       each(0, func(c *compiler, _ *node, _ string, at int) { c.schema(at) }), // definitions in older schemas
+	"definitions": each(0, func(c *compiler, _ *node, _ string, at int) { c.schema(at) }),
+	"$comment":    {typeString, 0, nil}, "title": {typeString, 0, nil}, "contentSchema": one(0, contentSchemas),
 	"description": {typeString, 0, nil}, "default": {typeAny, 0, nil}, "examples": {typeArray, 0, nil}, "format": {typeString, 0, nil},
 	"deprecated": {typeBoolean, 0, nil}, "readOnly": {typeBoolean, 0, nil}, "writeOnly": {typeBoolean, 0, nil},
-	"contentEncoding": {typeString, 0, nil}, "contentMediaType": {typeString, 0, nil}, "contentSchema": one(0, contentSchemas),
+	"contentEncoding": {typeString, 0, nil}, "contentMediaType": {typeString, 0, nil},
 	// Core 10.2: subschemas in place
 	"allOf": many(0, allOf), "anyOf": many(0, anyOf), "oneOf": many(0, oneOf),
 	"not": one(0, not), "if": one(0, ifs), "then": one(0, then), "else": one(0, otherwise),
@@ -137,24 +139,24 @@ func place(pointer string) string { return cmp.Or(pointer, "(root)") }
 
 // A node is a schema. A keyword that is absent has the value that lets everything pass; $ref is one more of allOf.
 type node struct {
-	at, refAt                       int      // where it begins in the raw schema, and where its $ref has its value
-	base                            *url.URL // of its references
-	cost                            int      // schemas that apply in place when it does, itself included; -1 while they are counted
-	never                           bool     // the schema false
-	inPlace, dependent, uniqueItems bool     // whether there are subschemas in place, dependencies
-	types, on                       types    // on: those for which there are further keywords
-	wants                           string   // what types say, or false
-	sub                             [11]*node
-	lists                           [4][]*node
-	counts                          [8]int
-	patternProperties               []*expression
-	pattern                         *expression
-	values                          []*values // of enum and const
-	limits                          []limit
-	needs                           []need
-	names                           []string       // of properties, as they are shown
-	known                           []property     // all names of members that keywords mention
-	index                           map[string]int // into known
+	at, refAt            int      // where it begins in the raw schema, and where its $ref has its value
+	base                 *url.URL // of its references
+	cost                 int      // schemas that apply in place when it does, itself included; -1 while they are counted
+	never                bool     // the schema false
+	inPlace, uniqueItems bool     // whether there are subschemas in place
+	types, on            types    // on: those for which there are further keywords
+	wants                string   // what types say, or false
+	sub                  [11]*node
+	lists                [4][]*node
+	counts               [8]int
+	patternProperties    []*expression
+	pattern              *expression
+	values               []*values // of enum and const
+	limits               []limit
+	needs                []need
+	names                []string       // of properties, as they are shown
+	known                []property     // all names of members that keywords mention
+	index                map[string]int // into known
 }
 
 type (
@@ -212,8 +214,7 @@ func (t types) String() (text string) {
 	return strings.TrimPrefix(text, " or ")
 }
 
-// CompileSchema makes a Schema of raw JSON. What it does not support it refuses with a [*SchemaError]: nothing in a schema is
-// ignored, and nothing is fetched.
+// CompileSchema makes a Schema of raw JSON, or gives a [*SchemaError]: nothing in it is ignored, and nothing is fetched.
 func CompileSchema(raw []byte) (*Schema, error) {
 	if err := checkJSON(raw); err != nil {
 		return nil, &SchemaError{Reason: err.Error(), Err: err}
@@ -377,9 +378,6 @@ func each(on types, read func(c *compiler, n *node, name string, at int)) keywor
 		}
 	}}
 }
-
-// definitions are $defs, Core 8.2.4, and definitions, which 2020-12 keeps for older schemas.
-var definitions = each(0, func(c *compiler, _ *node, _ string, at int) { c.schema(at) })
 
 // count reads a count. Beyond 2^53 it may be off a little: no text or list can reach it.
 func count(on types, slot int) keyword {
@@ -559,8 +557,7 @@ func (c *compiler) values(n *node, all iter.Seq2[string, int]) {
 	n.values = append(n.values, v)
 }
 
-// Validate checks data against the schema. It returns nil, a [*JSONError] if data is not strict JSON, or a [*ValidationError]. It
-// keeps nothing of data.
+// Validate gives nil, a [*JSONError] if data is not strict JSON, or a [*ValidationError]. It keeps nothing of data.
 func (s *Schema) Validate(data []byte) error {
 	e := evaluations.Get().(*evaluation)
 	defer e.release()
@@ -581,8 +578,8 @@ func (s *Schema) validate(data []byte) *ValidationError {
 	return e.evaluate(s.root, data)
 }
 
-// An evaluation goes over the data once and collects problems on its way. A function that evaluates a value gives where it ends,
-// also if the value fails, or -1 if it has not gone there.
+// An evaluation goes over the data once and collects problems on its way. What evaluates a value gives where that ends, also if it
+// fails, or -1 if it has not gone there.
 type evaluation struct {
 	canonical                           // the data; work: schemas applied, and bytes passed over
 	scanner           scanner           // of raw data; it also finds what is twice
@@ -690,8 +687,8 @@ func (e *evaluation) leave(outer frame) {
 	e.path, e.frame = e.path[:last], outer
 }
 
-// value evaluates a schema for an element or a member. An array or object is not evaluated twice once that has become frequent:
-// schemas that apply twice to each level would take exponential time.
+// value evaluates a schema for an element or a member; an array or object, once that is frequent, only the first time: schemas
+// that apply twice to each level would take exponential time.
 func (e *evaluation) value(n *node, s step, i int) (end int) {
 	if n.never && s.rank >= rankOther {
 		s.rank += rankUnexpected - rankOther
@@ -1105,8 +1102,8 @@ type problem struct {
 	rank int64
 }
 
-// fails notes what is wrong with the value at hand, and tells it if there is room: the parts of the text and, if some types were
-// wanted, what came and the cure. It gives -1.
+// fails notes what is wrong with the value at hand, and tells it if there is room: the parts, and for wanted types what came. It
+// gives -1.
 func (e *evaluation) fails(weight int64, want types, parts ...string) int {
 	if e.wrong = (e.wrong + wrongPart) | weight&(wrongTag|wrongKind); !e.telling {
 		return -1
@@ -1149,8 +1146,10 @@ func (e *evaluation) cure(want, t types) string {
 	case t&(typeNumber|typeBoolean) != 0 && want == typeString:
 		return "; send it in quotes"
 	case t == typeString && want&t == 0:
-		inside := trimSpace([]byte(unquote(e.data[e.at:skipText(e.data, e.at)])))
-		if checkJSON(inside) == nil && (want&typeOf[inside[0]] != 0 || want&typeInteger != 0 && isInteger(inside)) {
+		text := e.data[e.at:skipText(e.data, e.at)]
+		inside := typeOf[text[skipSpace(text, 1)]]
+		fits := want&inside != 0 || inside == typeNumber && want&typeInteger != 0
+		if fits && checkJSON([]byte(unquote(text))) == nil {
 			return "; send it as JSON, not in a string"
 		}
 	}
