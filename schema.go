@@ -74,7 +74,7 @@ var keywords = map[string]keyword{
 	// Validation 6.1 and 6.2: any value, numbers
 	"type":             {typeString | typeArray, 0, (*compiler).types},
 	"enum":             {typeArray, 0, func(c *compiler, n *node, at int) { c.values(n, children(c.raw, at)) }},
-	"const":            {typeAny, 0, func(c *compiler, n *node, at int) { c.values(n, func(yield func(string, int) bool) { yield("", at) }) }},
+	"const":            {typeAny, 0, func(c *compiler, n *node, at int) { c.values(n, maps.All(map[string]int{"": at})) }},
 	"multipleOf":       bound("a multiple of ", decimal.multipleOf),
 	"maximum":          bound("at most ", func(v, l decimal) bool { return v.compare(l) <= 0 }),
 	"minimum":          bound("at least ", func(v, l decimal) bool { return v.compare(l) >= 0 }),
@@ -601,7 +601,7 @@ type (
 		wrong            int64 // see the weights
 		telling, marking bool  // problems are told, not only the verdict; marks are wanted
 	}
-	// A step leads to a member that the schema knows, to another, by where its name begins in the data, or to an element, by ^ its number.
+	// A step leads to a member that the schema knows, to another, by where its name begins, or to an element, by ^ its number.
 	step struct {
 		known    *property
 		at       int
@@ -734,7 +734,8 @@ func (e *evaluation) apply(n *node) (end int) {
 	if n.never {
 		return e.fails(wrongPart, 0, "not expected", n.wants)
 	}
-	if n.types != 0 && n.types&t == 0 && !(n.types&typeInteger != 0 && isInteger(e.data[e.at:skip(e.data, e.at)])) { // Validation 6.1.1
+	integer := n.types&typeInteger != 0 && t == typeNumber && isInteger(e.data[e.at:skip(e.data, e.at)])
+	if n.types != 0 && n.types&t == 0 && !integer { // Validation 6.1.1
 		return e.fails(wrongKind, n.types, "expected ", n.wants)
 	}
 	marking, marks, unevaluated := e.marking, len(e.marks), (*node)(nil)
