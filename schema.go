@@ -44,12 +44,12 @@ var keywords = map[string]keyword{
 	// Core 8 and 9, Validation 8 and 9: identifiers, references, and what only informs
 	"$schema": {typeString, 0, (*compiler).dialect}, "$id": {typeString, 0, nil}, "$anchor": {typeString, 0, (*compiler).anchor},
 	"$ref":        {typeString, 0, func(c *compiler, n *node, at int) { n.refAt, c.references = at, append(c.references, n) }},
-	"$defs":       each(0, func(c *compiler, _ *node, _ string, at int) { c.schema(at) }), // definitions in older schemas
-	"definitions": each(0, func(c *compiler, _ *node, _ string, at int) { c.schema(at) }),
-	"$comment":    {typeString, 0, nil}, "title": {typeString, 0, nil}, "contentSchema": one(0, contentSchemas),
-	"description": {typeString, 0, nil}, "default": {typeAny, 0, nil}, "examples": {typeArray, 0, nil}, "format": {typeString, 0, nil},
-	"deprecated": {typeBoolean, 0, nil}, "readOnly": {typeBoolean, 0, nil}, "writeOnly": {typeBoolean, 0, nil},
-	"contentEncoding": {typeString, 0, nil}, "contentMediaType": {typeString, 0, nil},
+	"$defs":       each(0, func(c *compiler, _ *node, _ string, at int) { c.schema(at) }),
+	"definitions": each(0, func(c *compiler, _ *node, _ string, at int) { c.schema(at) }), // which is $defs in older schemas
+	"$comment":    {typeString, 0, nil}, "title": {typeString, 0, nil}, "description": {typeString, 0, nil},
+	"default": {typeAny, 0, nil}, "examples": {typeArray, 0, nil}, "format": {typeString, 0, nil}, "deprecated": {typeBoolean, 0, nil},
+	"readOnly": {typeBoolean, 0, nil}, "writeOnly": {typeBoolean, 0, nil}, "contentEncoding": {typeString, 0, nil},
+	"contentMediaType": {typeString, 0, nil}, "contentSchema": one(0, contentSchemas),
 	// Core 10.2: subschemas in place
 	"allOf": many(0, allOf), "anyOf": many(0, anyOf), "oneOf": many(0, oneOf),
 	"not": one(0, not), "if": one(0, ifs), "then": one(0, then), "else": one(0, otherwise),
@@ -67,9 +67,7 @@ var keywords = map[string]keyword{
 		}
 	}),
 	"patternProperties": each(typeObject, func(c *compiler, n *node, name string, at int) {
-		p := c.expression(name, at)
-		p.schema = c.schema(at)
-		n.patternProperties = append(n.patternProperties, p)
+		n.patterns = append(n.patterns, c.pattern(name, c.schema(at), at))
 	}),
 	// Validation 6.1 and 6.2: any value, numbers
 	"type":             {typeString | typeArray, 0, (*compiler).types},
@@ -82,7 +80,7 @@ var keywords = map[string]keyword{
 	"exclusiveMinimum": bound("more than ", func(v, l decimal) bool { return v.compare(l) > 0 }),
 	// Validation 6.3, 6.4 and 6.5: strings, arrays, objects
 	"minLength": count(typeString, minLength), "maxLength": count(typeString, maxLength),
-	"pattern":  {typeString, typeString, func(c *compiler, n *node, at int) { n.pattern = c.expression(c.text(at), at) }},
+	"pattern":  {typeString, typeString, func(c *compiler, n *node, at int) { n.pattern = c.pattern(c.text(at), nil, at) }},
 	"minItems": count(typeArray, minItems), "maxItems": count(typeArray, maxItems),
 	"minContains": count(typeArray, minContains), "maxContains": count(typeArray, maxContains),
 	"uniqueItems":   {typeBoolean, typeArray, func(c *compiler, n *node, at int) { n.uniqueItems = c.raw[at] == 't' }},
@@ -110,13 +108,14 @@ var refused = map[string]string{
 
 // dialects are the values of $schema, which may end in #; true is draft-07. Refused is what that takes otherwise than 2020-12.
 var (
-	dialects  = map[string]bool{"https://json-schema.org/draft/2020-12/schema": false, "http://json-schema.org/draft-07/schema": true}
+	dialects = map[string]bool{
+		"https://json-schema.org/draft/2020-12/schema": false, "http://json-schema.org/draft-07/schema": true}
 	notDraft7 = []string{"$anchor", "dependentRequired", "dependentSchemas", "maxContains", "minContains", "prefixItems",
 		"unevaluatedItems", "unevaluatedProperties"}
 	besideRef = []string{"$ref", "$schema", "$defs", "definitions", "contentSchema"} // and what has no read, but for $id
 )
 
-// A Schema is a compiled JSON Schema. It keeps nothing of the bytes it was made from; any number of goroutines may use it at once.
+// A Schema is a compiled JSON Schema. It keeps nothing of the bytes it was made from, and goroutines may use it at once.
 type Schema struct{ root *node }
 
 // A SchemaError says what [CompileSchema] does not take.
@@ -149,9 +148,9 @@ type node struct {
 	sub                  [11]*node
 	lists                [4][]*node
 	counts               [8]int
-	patternProperties    []*expression
-	pattern              *expression
-	values               []*values // of enum and const
+	pattern              *property
+	patterns             []*property // of patternProperties
+	values               []*values   // of enum and const
 	limits               []limit
 	needs                []need
 	names                []string       // of properties, as they are shown
@@ -160,9 +159,11 @@ type node struct {
 }
 
 type (
-	// A property is what a schema says of a name: its schema and its rank by properties, and whether it is required.
+	// A property is what a schema says of a name: its schema and its rank by properties, and whether it is required. Or, with an
+	// expression, what patternProperties say of names, or pattern of strings.
 	property struct {
 		name, shown string
+		expression  *regexp.Regexp
 		schema      *node
 		rank        int64
 		required    bool
@@ -172,16 +173,9 @@ type (
 		when, member int
 		schema       *node
 	}
-	// An expression is a pattern, and in patternProperties a schema.
-	expression struct {
-		*regexp.Regexp
-		source string
-		schema *node
-	}
-	// A limit is one of numbers: whether a value holds it, and how it is shown.
+	// A limit is one of numbers: whether a value is within it, and how it is shown.
 	limit struct {
-		decimal
-		holds func(value, limit decimal) bool
+		holds func(value decimal) bool
 		text  string
 	}
 	// values are those of enum or const: as canonical texts, and as they are shown.
@@ -201,7 +195,7 @@ var (
 	typeOf    = [256]types{'"': typeString, '{': typeObject, '[': typeArray, 't': typeBoolean, 'f': typeBoolean, 'n': typeNull,
 		'-': typeNumber, '0': typeNumber, '1': typeNumber, '2': typeNumber, '3': typeNumber, '4': typeNumber, '5': typeNumber,
 		'6': typeNumber, '7': typeNumber, '8': typeNumber, '9': typeNumber} // by the first byte of a value
-	unlimited = [8]int{maxLength: math.MaxInt, maxItems: math.MaxInt, minContains: 1, maxContains: math.MaxInt, maxProperties: math.MaxInt}
+	unlimited = [8]int{0, math.MaxInt, 0, math.MaxInt, 1, math.MaxInt, 0, math.MaxInt} // counts of a node
 )
 
 // String names the types for a reader.
@@ -397,8 +391,9 @@ func count(on types, slot int) keyword {
 func bound(words string, holds func(value, limit decimal) bool) keyword {
 	return keyword{typeNumber, typeNumber, func(c *compiler, n *node, at int) {
 		text := bytes.Clone(c.raw[at:skip(c.raw, at)])
-		n.limits = append(n.limits, limit{parseDecimal(text), holds, words + clip(string(text))})
-		if c.keyword == "multipleOf" && !parseDecimal(text).divisor() {
+		l := parseDecimal(text)
+		n.limits = append(n.limits, limit{func(value decimal) bool { return holds(value, l) }, words + clip(string(text))})
+		if c.keyword == "multipleOf" && !l.divisor() {
 			c.fail(at, "takes a number above 0, of at most %d digits", maxDivisorDigits)
 		}
 	}}
@@ -521,13 +516,13 @@ func (c *compiler) names(n *node, when, at int) {
 	}
 }
 
-// expression compiles the pattern that stands at raw[at], or is the name of what stands there.
-func (c *compiler) expression(source string, at int) *expression {
-	re, err := compilePattern(source)
+// pattern compiles the expression that stands at raw[at], or is the name of what stands there.
+func (c *compiler) pattern(source string, schema *node, at int) *property {
+	expression, err := compilePattern(source)
 	if err != nil {
 		c.fail(at, "%s: %v", brief(source), err)
 	}
-	return &expression{source: brief(source), Regexp: re}
+	return &property{shown: brief(source), expression: expression, schema: schema}
 }
 
 // types reads type: Validation 6.1.1.
@@ -578,8 +573,8 @@ func (s *Schema) validate(data []byte) *ValidationError {
 	return e.evaluate(s.root, data)
 }
 
-// An evaluation goes over the data once and collects problems on its way. What evaluates a value gives where that ends, also if it
-// fails, or -1 if it has not gone there.
+// An evaluation goes over the data once and collects problems on its way. What evaluates a value gives where that ends, or -1 if it
+// has not gone there.
 type evaluation struct {
 	canonical                           // the data; work: schemas applied, and bytes passed over
 	scanner           scanner           // of raw data; it also finds what is twice
@@ -759,7 +754,7 @@ func (e *evaluation) apply(n *node) (end int) {
 	case typeNumber:
 		end = skip(e.data, e.at)
 		for d, k := parseDecimal(e.data[e.at:end]), 0; k < len(n.limits); k++ { // Validation 6.2
-			if l := &n.limits[k]; !l.holds(d, l.decimal) {
+			if l := &n.limits[k]; !l.holds(d) {
 				e.fails(wrongPart, typeNumber, "expected ", l.text)
 			}
 		}
@@ -788,8 +783,8 @@ func (e *evaluation) string(n *node) (end int) {
 	end = skipText(e.data, e.at)
 	text := standIns(e.unescaped(e.at, end))
 	e.within(n, minLength, utf8.RuneCount(text), "character")
-	if n.pattern != nil && !n.pattern.Match(text) {
-		e.fails(wrongPart, typeString, "expected a match of ", n.pattern.source)
+	if n.pattern != nil && !n.pattern.expression.Match(text) {
+		e.fails(wrongPart, typeString, "expected a match of ", n.pattern.shown)
 	}
 	return end
 }
@@ -921,8 +916,8 @@ func (e *evaluation) member(n *node, quote, count, seen int) (end int) {
 			end, evaluated = e.value(p.schema, s, i), true
 		}
 	}
-	for _, p := range n.patternProperties { // Core 10.3.2.2
-		if p.Match(standIns(e.unescaped(quote, after))) {
+	for _, p := range n.patterns { // Core 10.3.2.2
+		if p.expression.Match(standIns(e.unescaped(quote, after))) {
 			end, evaluated = e.value(p.schema, s, i), true
 		}
 	}
@@ -992,8 +987,8 @@ func (e *evaluation) try(n *node) int64 {
 	return min(wrong, wrongTag)
 }
 
-// branches evaluates anyOf or oneOf. Of a value that fits none it tells the problems with the branch that it clearly comes closest
-// to, or else what the closest ask for. Where marks are wanted, all branches of anyOf have a say.
+// branches evaluates anyOf or oneOf. Of a value that fits none it tells the problems with the branch that is clearly the closest, or
+// else what the closest ask for. Where marks are wanted, all branches of anyOf have a say.
 func (e *evaluation) branches(all []*node, onlyOne bool) {
 	first, least := 0, wrongKind
 	for k, s := range all {
@@ -1077,8 +1072,8 @@ type Problem struct {
 	Message string // one line: what was expected, what came, and the cure if there is a usual one
 }
 
-// A ValidationError says what is wrong with data. For each object first the members that are missing, then those that fail, in the
-// order of properties, then others in the order of the data, then those that are not expected, and last what concerns it as a whole.
+// A ValidationError says what is wrong with data. For each object first what is missing, then members that fail, in the order of
+// properties, then others in the order of the data, then those that are not expected, and last what concerns it as a whole.
 type ValidationError struct {
 	Problems []Problem // at most 100, and 16 kB of text
 	More     int       // that were found besides
