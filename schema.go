@@ -47,9 +47,9 @@ var keywords = map[string]keyword{
 	"$defs":       each(0, func(c *compiler, _ *node, _ string, at int) { c.schema(at) }),
 	"definitions": each(0, func(c *compiler, _ *node, _ string, at int) { c.schema(at) }), // which is $defs in older schemas
 	"$comment":    {typeString, 0, nil}, "title": {typeString, 0, nil}, "description": {typeString, 0, nil},
-	"default": {typeAny, 0, nil}, "examples": {typeArray, 0, nil}, "format": {typeString, 0, nil}, "deprecated": {typeBoolean, 0, nil},
-	"readOnly": {typeBoolean, 0, nil}, "writeOnly": {typeBoolean, 0, nil}, "contentEncoding": {typeString, 0, nil},
-	"contentMediaType": {typeString, 0, nil}, "contentSchema": one(0, contentSchemas),
+	"default": {typeAny, 0, nil}, "examples": {typeArray, 0, nil}, "format": {typeString, 0, nil},
+	"deprecated": {typeBoolean, 0, nil}, "readOnly": {typeBoolean, 0, nil}, "writeOnly": {typeBoolean, 0, nil},
+	"contentEncoding": {typeString, 0, nil}, "contentMediaType": {typeString, 0, nil}, "contentSchema": one(0, contentSchemas),
 	// Core 10.2: subschemas in place
 	"allOf": many(0, allOf), "anyOf": many(0, anyOf), "oneOf": many(0, oneOf),
 	"not": one(0, not), "if": one(0, ifs), "then": one(0, then), "else": one(0, otherwise),
@@ -573,8 +573,8 @@ func (s *Schema) validate(data []byte) *ValidationError {
 	return e.evaluate(s.root, data)
 }
 
-// An evaluation goes over the data once and collects problems on its way. What evaluates a value gives where that ends, or -1 if it
-// has not gone there.
+// An evaluation goes over the data once and collects problems on its way. What evaluates a value gives where that ends, or
+// -1 if it has not gone there.
 type evaluation struct {
 	canonical                           // the data; work: schemas applied, and bytes passed over
 	scanner           scanner           // of raw data; it also finds what is twice
@@ -987,8 +987,8 @@ func (e *evaluation) try(n *node) int64 {
 	return min(wrong, wrongTag)
 }
 
-// branches evaluates anyOf or oneOf. Of a value that fits none it tells the problems with the branch that is clearly the closest, or
-// else what the closest ask for. Where marks are wanted, all branches of anyOf have a say.
+// branches evaluates anyOf or oneOf. Of a value that fits none it tells the problems with the branch that is clearly the closest,
+// or else what the closest ask for. Where marks are wanted, all branches of anyOf have a say.
 func (e *evaluation) branches(all []*node, onlyOne bool) {
 	first, least := 0, wrongKind
 	for k, s := range all {
@@ -1162,6 +1162,9 @@ var (
 
 // brief shows a name or an expression: on one line, clipped, and with lone surrogates as escapes.
 func brief(text string) string {
+	if len(text) <= maxClientText && !strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf || !plain[r] }) {
+		return text
+	}
 	return oneLine.Replace(clientText([]byte(`"` + strings.ReplaceAll(text, `\`, `\\`) + `"`)))
 }
 
