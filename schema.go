@@ -234,7 +234,7 @@ func (s *Schema) objectRoot() bool { return s.root.types == typeObject }
 
 type compiler struct {
 	raw             []byte
-	keywords        map[string]keyword // which the variable could not refer to itself through
+	keywords        map[string]keyword // the variable, which may not refer to itself
 	draft7          bool
 	level           int                    // of the schema that is read
 	base            *url.URL               // of its references: Core 8.1
@@ -411,11 +411,11 @@ func (c *compiler) identify(n *node, at int) {
 	uri, err := c.base.Parse(c.text(at))
 	if err != nil || uri.Fragment != "" {
 		c.fail(at, "takes a URI without a fragment")
+		return
 	} else if other, taken := c.ids[uri.String()]; taken && other != n.at {
 		c.fail(at, "is the identifier of two schemas")
-	} else {
-		c.base, c.ids[uri.String()] = uri, n.at
 	}
+	c.base, c.ids[uri.String()] = uri, n.at
 }
 
 // anchor reads $anchor: Core 8.2.2.
@@ -429,8 +429,7 @@ func (c *compiler) anchor(n *node, at int) {
 
 var isAnchor = regexp.MustCompile(`^[A-Za-z_][-A-Za-z0-9._]*$`).MatchString
 
-// resolve finds what a $ref means, Core 8.2.3.1 and 9.2: a schema with an identifier, its anchor, or a JSON Pointer from there,
-// which may lead to where no keyword has put a schema.
+// resolve finds what a $ref means, Core 8.2.3.1 and 9.2: an identifier, an anchor, or a pointer to where a schema may stand.
 func (c *compiler) resolve(n *node) {
 	c.keyword = "$ref"
 	uri, err := n.base.Parse(c.text(n.refAt))
@@ -1098,8 +1097,7 @@ type problem struct {
 	rank int64
 }
 
-// fails notes what is wrong with the value at hand, and tells it if there is room: the parts, and for wanted types what came. It
-// gives -1.
+// fails notes what is wrong with the value at hand and, if there is room, tells it: the parts, and of wanted types what came.
 func (e *evaluation) fails(weight int64, want types, parts ...string) int {
 	if e.wrong = (e.wrong + wrongPart) | weight&(wrongTag|wrongKind); !e.telling {
 		return -1
@@ -1113,7 +1111,7 @@ func (e *evaluation) fails(weight int64, want types, parts ...string) int {
 		case k == maxSteps/2 && len(e.path) > maxSteps:
 			line = append(line, "…"...)
 		case k > maxSteps/2 && k < len(e.path)-maxSteps/2:
-			line = line[:len(line)-1]
+			line = line[:len(line)-1] // left out
 		case s.known != nil:
 			line = append(line, escapePointer.Replace(s.known.shown)...)
 		case s.at < 0:
