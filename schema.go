@@ -1117,7 +1117,9 @@ func (e *evaluation) fails(weight int64, want types, parts ...string) int {
 		case s.at < 0:
 			line = strconv.AppendInt(line, int64(^s.at), 10)
 		default:
-			line = append(line, escapePointer.Replace(brief(unquote(head(e.data[s.at:]))))...)
+			text := head(e.data[s.at:])
+			e.texts = appendUnescaped(e.texts[:0], text[1:len(text)-1])
+			line = append(line, escapePointer.Replace(brief(string(e.texts)))...)
 		}
 	}
 	pointer := len(line)
