@@ -48,14 +48,13 @@ func TestPatterns(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", test.pattern, err)
 			}
-			p := expression{Regexp: re}
 			for _, text := range test.matches {
-				if !p.matches([]byte(text)) {
+				if !re.Match(standIns([]byte(text))) {
 					t.Errorf("%s does not match %q", test.pattern, text)
 				}
 			}
 			for _, text := range test.others {
-				if p.matches([]byte(text)) {
+				if re.Match(standIns([]byte(text))) {
 					t.Errorf("%s matches %q", test.pattern, text)
 				}
 			}

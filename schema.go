@@ -19,6 +19,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode/utf8"
 )
 
 // Limits of a schema, for which basic/index, heading JSON Schema Usage, asks, and of the text of what is wrong.
@@ -30,6 +31,7 @@ const (
 	maxProblemText  = 16_000 // bytes of all problems
 	maxList         = 500    // bytes of the names or values that one problem lists
 	maxSteps        = 12     // of a JSON Pointer that are shown
+	always          = -1     // what needs no other member has in its place
 )
 
 // A keyword takes some types of value, and reads the value at raw[at] into a node. Without read it is an annotation, like x-*.
@@ -41,89 +43,79 @@ type keyword struct {
 var keywords = map[string]keyword{
 	// Core 8 and 9, Validation 8 and 9: identifiers, references, and what only informs
 	"$schema": {typeString, 0, (*compiler).dialect}, "$id": {typeString, 0, nil}, "$anchor": {typeString, 0, (*compiler).anchor},
-	"$ref":  {typeString, 0, func(c *compiler, n *node, at int) { n.refAt, c.references = at, append(c.references, n) }},
-	"$defs": definitions, "definitions": definitions, "$comment": {typeString, 0, nil}, "title": {typeString, 0, nil},
-	"description": {typeString, 0, nil}, "default": {typeAny, 0, nil}, "examples": {typeArray, 0, nil}, "format": {typeString, 0, nil},
+	"$ref":        {typeString, 0, func(c *compiler, n *node, at int) { n.refAt, c.references = at, append(c.references, n) }},
+	"$defs":       each(0, func(c *compiler, _ *node, _ string, at int) { c.schema(at) }),
+	"definitions": each(0, func(c *compiler, _ *node, _ string, at int) { c.schema(at) }), // which is $defs in older schemas
+	"$comment":    {typeString, 0, nil}, "title": {typeString, 0, nil}, "description": {typeString, 0, nil},
+	"default": {typeAny, 0, nil}, "examples": {typeArray, 0, nil}, "format": {typeString, 0, nil},
 	"deprecated": {typeBoolean, 0, nil}, "readOnly": {typeBoolean, 0, nil}, "writeOnly": {typeBoolean, 0, nil},
-	"contentEncoding": {typeString, 0, nil}, "contentMediaType": {typeString, 0, nil},
-	"contentSchema": one(0, func(*node) **node { return new(*node) }),
+	"contentEncoding": {typeString, 0, nil}, "contentMediaType": {typeString, 0, nil}, "contentSchema": one(0, contentSchemas),
 	// Core 10.2: subschemas in place
-	"allOf": many(0, func(n *node) *[]*node { return &n.allOf }), "anyOf": many(0, func(n *node) *[]*node { return &n.anyOf }),
-	"oneOf": many(0, func(n *node) *[]*node { return &n.oneOf }), "not": one(0, func(n *node) **node { return &n.not }),
-	"if": one(0, func(n *node) **node { return &n.ifs }), "then": one(0, func(n *node) **node { return &n.then }),
-	"else": one(0, func(n *node) **node { return &n.otherwise }),
+	"allOf": many(0, allOf), "anyOf": many(0, anyOf), "oneOf": many(0, oneOf),
+	"not": one(0, not), "if": one(0, ifs), "then": one(0, then), "else": one(0, otherwise),
 	"dependentSchemas": each(typeObject, func(c *compiler, n *node, name string, at int) {
-		n.known[n.know(name)].dependent, n.dependent = c.schema(at), true
+		n.needs = append(n.needs, need{when: n.know(name), schema: c.schema(at)})
 	}),
 	// Core 10.3 and 11: subschemas for elements and members
-	"prefixItems":           many(typeArray, func(n *node) *[]*node { return &n.prefixItems }),
-	"items":                 one(typeArray, func(n *node) **node { return &n.items }),
-	"contains":              one(typeArray, func(n *node) **node { return &n.contains }),
-	"propertyNames":         one(typeObject, func(n *node) **node { return &n.propertyNames }),
-	"additionalProperties":  one(typeObject, func(n *node) **node { return &n.additionalProperties }),
-	"unevaluatedItems":      one(0, func(n *node) **node { return &n.unevaluatedItems }),
-	"unevaluatedProperties": one(0, func(n *node) **node { return &n.unevaluatedProperties }),
+	"prefixItems": many(typeArray, prefixItems), "items": one(typeArray, items), "contains": one(typeArray, contains),
+	"propertyNames": one(typeObject, memberNames), "additionalProperties": one(typeObject, additionalProperties),
+	"unevaluatedItems": one(0, unevaluatedItems), "unevaluatedProperties": one(0, unevaluatedProperties),
 	"properties": each(typeObject, func(c *compiler, n *node, name string, at int) {
 		p := &n.known[n.know(name)]
-		p.schema, p.rank = c.schema(at), rankMember+int64(at)
+		if p.schema, p.rank = c.schema(at), rankMember+int64(at); !p.schema.never {
+			n.names = append(n.names, p.shown)
+		}
 	}),
 	"patternProperties": each(typeObject, func(c *compiler, n *node, name string, at int) {
-		n.patternProperties = append(n.patternProperties, c.expression(name, at))
-		n.patternProperties[len(n.patternProperties)-1].schema = c.schema(at)
+		n.patterns = append(n.patterns, c.pattern(name, c.schema(at), at))
 	}),
 	// Validation 6.1 and 6.2: any value, numbers
 	"type":             {typeString | typeArray, 0, (*compiler).types},
-	"enum":             {typeArray, 0, func(c *compiler, n *node, at int) { n.enum = c.values(children(c.raw, at)) }},
-	"const":            {typeAny, 0, func(c *compiler, n *node, at int) { n.constant = c.values(maps.All(map[string]int{"": at})) }},
+	"enum":             {typeArray, 0, func(c *compiler, n *node, at int) { c.values(n, children(c.raw, at)) }},
+	"const":            {typeAny, 0, func(c *compiler, n *node, at int) { c.values(n, maps.All(map[string]int{"": at})) }},
 	"multipleOf":       bound("a multiple of ", decimal.multipleOf),
 	"maximum":          bound("at most ", func(v, l decimal) bool { return v.compare(l) <= 0 }),
-	"exclusiveMaximum": bound("less than ", func(v, l decimal) bool { return v.compare(l) < 0 }),
 	"minimum":          bound("at least ", func(v, l decimal) bool { return v.compare(l) >= 0 }),
+	"exclusiveMaximum": bound("less than ", func(v, l decimal) bool { return v.compare(l) < 0 }),
 	"exclusiveMinimum": bound("more than ", func(v, l decimal) bool { return v.compare(l) > 0 }),
 	// Validation 6.3, 6.4 and 6.5: strings, arrays, objects
-	"maxLength":     count(typeString, func(n *node) *int { return &n.length.max }),
-	"minLength":     count(typeString, func(n *node) *int { return &n.length.min }),
-	"pattern":       {typeString, typeString, func(c *compiler, n *node, at int) { n.pattern = c.expression(c.text(at), at) }},
-	"maxItems":      count(typeArray, func(n *node) *int { return &n.elements.max }),
-	"minItems":      count(typeArray, func(n *node) *int { return &n.elements.min }),
-	"maxContains":   count(typeArray, func(n *node) *int { return &n.contained.max }),
-	"minContains":   count(typeArray, func(n *node) *int { return &n.contained.min }),
+	"minLength": count(typeString, minLength), "maxLength": count(typeString, maxLength),
+	"pattern":  {typeString, typeString, func(c *compiler, n *node, at int) { n.pattern = c.pattern(c.text(at), nil, at) }},
+	"minItems": count(typeArray, minItems), "maxItems": count(typeArray, maxItems),
+	"minContains": count(typeArray, minContains), "maxContains": count(typeArray, maxContains),
 	"uniqueItems":   {typeBoolean, typeArray, func(c *compiler, n *node, at int) { n.uniqueItems = c.raw[at] == 't' }},
-	"maxProperties": count(typeObject, func(n *node) *int { return &n.members.max }),
-	"minProperties": count(typeObject, func(n *node) *int { return &n.members.min }),
-	"required":      {typeArray, typeObject, (*compiler).required},
-	"dependentRequired": each(typeObject, func(c *compiler, n *node, name string, at int) {
-		if !isArray(c.raw[at:]) {
-			c.fail(at, "takes arrays of names")
-		}
-		needs := c.names(n, at) // which may move known
-		n.known[n.know(name)].needs, n.dependent = needs, true
-	}),
+	"minProperties": count(typeObject, minProperties), "maxProperties": count(typeObject, maxProperties),
+	"required":          {typeArray, typeObject, func(c *compiler, n *node, at int) { c.names(n, always, at) }},
+	"dependentRequired": each(typeObject, func(c *compiler, n *node, name string, at int) { c.names(n, n.know(name), at) }),
 }
+
+// Where a node keeps the subschemas that it has one of, those that it has several of, and its counts, the least before the most.
+const (
+	not, ifs, then, otherwise, items, contains, memberNames, additionalProperties                    = 0, 1, 2, 3, 4, 5, 6, 7
+	unevaluatedItems, unevaluatedProperties, contentSchemas                                          = 8, 9, 10
+	allOf, anyOf, oneOf, prefixItems                                                                 = 0, 1, 2, 3
+	minLength, maxLength, minItems, maxItems, minContains, maxContains, minProperties, maxProperties = 0, 1, 2, 3, 4, 5, 6, 7
+)
 
 // refused are keywords that one may well expect here; every other name is no keyword of JSON Schema 2020-12 at all.
 var refused = map[string]string{
 	"$dynamicRef": "is not supported; $ref is", "$dynamicAnchor": "is not supported; $anchor is",
-	"$recursiveRef": "is of 2019-09; $ref is supported", "$recursiveAnchor": "is of 2019-09; $anchor is supported",
 	"$vocabulary":     "is not supported; the vocabularies are those of 2020-12",
 	"additionalItems": "is of older drafts; prefixItems has the first schemas, items that of the rest",
 	"dependencies":    "is of older drafts; it was split into dependentRequired and dependentSchemas",
 	"id":              "is of draft-04; $id is supported", "nullable": `is of OpenAPI; write "type": [..., "null"]`,
 }
 
-// dialects are the values of $schema; true is draft-07. What it understands otherwise than 2020-12 is refused: the keywords that it
-// does not know, and those that it ignores beside $ref.
+// dialects are the values of $schema, which may end in #; true is draft-07. Refused is what that takes otherwise than 2020-12.
 var (
 	dialects = map[string]bool{
-		"https://json-schema.org/draft/2020-12/schema": false, "https://json-schema.org/draft/2020-12/schema#": false,
-		"http://json-schema.org/draft-07/schema": true, "http://json-schema.org/draft-07/schema#": true,
-	}
+		"https://json-schema.org/draft/2020-12/schema": false, "http://json-schema.org/draft-07/schema": true}
 	notDraft7 = []string{"$anchor", "dependentRequired", "dependentSchemas", "maxContains", "minContains", "prefixItems",
 		"unevaluatedItems", "unevaluatedProperties"}
 	besideRef = []string{"$ref", "$schema", "$defs", "definitions", "contentSchema"} // and what has no read, but for $id
 )
 
-// A Schema is a compiled JSON Schema. It keeps nothing of the bytes it was made from; any number of goroutines may use it at once.
+// A Schema is a compiled JSON Schema. It keeps nothing of the bytes it was made from, and goroutines may use it at once.
 type Schema struct{ root *node }
 
 // A SchemaError says what [CompileSchema] does not take.
@@ -144,51 +136,46 @@ func (e *SchemaError) Unwrap() error { return e.Err }
 
 func place(pointer string) string { return cmp.Or(pointer, "(root)") }
 
-// A node is a schema. A keyword that is absent has the value that lets everything pass.
+// A node is a schema. A keyword that is absent has the value that lets everything pass; $ref is one more of allOf.
 type node struct {
-	at, refAt int      // where it begins in the raw schema, and where its $ref has its value
-	base      *url.URL // of its references
-	cost      int      // schemas that apply in place when it does, itself included; -1 while they are counted
-	never     bool     // the schema false
-	rank      int64    // what false adds to the rank of a value that is left to it
-
-	ref, not, ifs, then, otherwise, items, contains, unevaluatedItems *node
-	additionalProperties, propertyNames, unevaluatedProperties        *node
-	allOf, anyOf, oneOf, prefixItems                                  []*node
-	patternProperties                                                 []*expression
-	types, on                                                         types // on: those for which there are further keywords
-	inPlace, dependent, uniqueItems                                   bool  // whether there are subschemas in place, dependencies
-	enum, constant                                                    *values
-	limits                                                            []limit
-	pattern                                                           *expression
-	length, elements, contained, members                              extent         // maxLength and minLength, and so on
-	required                                                          []int          // into known
-	known                                                             []property     // all names of members that keywords mention
-	index                                                             map[string]int // into known
-	others, wants                                                     string         // what false and types say
+	at, refAt            int      // where it begins in the raw schema, and where its $ref has its value
+	base                 *url.URL // of its references
+	cost                 int      // schemas that apply in place when it does, itself included; -1 while they are counted
+	never                bool     // the schema false
+	inPlace, uniqueItems bool     // whether there are subschemas in place
+	types, on            types    // on: those for which there are further keywords
+	wants                string   // what types say, or false
+	sub                  [11]*node
+	lists                [4][]*node
+	counts               [8]int
+	pattern              *property
+	patterns             []*property // of patternProperties
+	values               []*values   // of enum and const
+	limits               []limit
+	needs                []need
+	names                []string       // of properties, as they are shown
+	known                []property     // all names of members that keywords mention
+	index                map[string]int // into known
 }
 
 type (
-	// An extent is the least and the most that is allowed of something.
-	extent struct{ min, max int }
-	// A property is what a schema says of a name: its schema and its rank by properties, and what its presence asks for.
+	// A property is what a schema says of a name: its schema and its rank by properties, and whether it is required. Or, with an
+	// expression, what patternProperties say of names, or pattern of strings.
 	property struct {
-		name, shown       string
-		schema, dependent *node
-		rank              int64
-		needs             []int // into known
-		required          bool
+		name, shown string
+		expression  *regexp.Regexp
+		schema      *node
+		rank        int64
+		required    bool
 	}
-	// An expression is a pattern, and in patternProperties a schema.
-	expression struct {
-		*regexp.Regexp
-		source string
-		schema *node
+	// A need is a member, or a schema for the object, that is asked for when another member is there: both in known.
+	need struct {
+		when, member int
+		schema       *node
 	}
-	// A limit is one of numbers: whether a value holds it, and how it is shown.
+	// A limit is one of numbers: whether a value is within it, and how it is shown.
 	limit struct {
-		decimal
-		holds func(value, limit decimal) bool
+		holds func(value decimal) bool
 		text  string
 	}
 	// values are those of enum or const: as canonical texts, and as they are shown.
@@ -203,12 +190,12 @@ type (
 const typeNull, typeBoolean, typeObject, typeArray, typeNumber, typeString, typeInteger, typeAny types = 1, 2, 4, 8, 16, 32, 64, 255
 
 var (
-	unlimited = extent{0, math.MaxInt}
 	typeNames = []string{"null", "boolean", "object", "array", "number", "string", "integer"}
 	typeWords = []string{"null", "true or false", "an object", "an array", "a number", "a string", "an integer"}
 	typeOf    = [256]types{'"': typeString, '{': typeObject, '[': typeArray, 't': typeBoolean, 'f': typeBoolean, 'n': typeNull,
 		'-': typeNumber, '0': typeNumber, '1': typeNumber, '2': typeNumber, '3': typeNumber, '4': typeNumber, '5': typeNumber,
 		'6': typeNumber, '7': typeNumber, '8': typeNumber, '9': typeNumber} // by the first byte of a value
+	unlimited = [8]int{0, math.MaxInt, 0, math.MaxInt, 1, math.MaxInt, 0, math.MaxInt} // counts of a node
 )
 
 // String names the types for a reader.
@@ -221,8 +208,7 @@ func (t types) String() (text string) {
 	return strings.TrimPrefix(text, " or ")
 }
 
-// CompileSchema makes a Schema of raw JSON. What it does not support it refuses with a [*SchemaError]: nothing in a schema is
-// ignored, and nothing is fetched.
+// CompileSchema makes a Schema of raw JSON, or gives a [*SchemaError]: nothing in it is ignored, and nothing is fetched.
 func CompileSchema(raw []byte) (*Schema, error) {
 	if err := checkJSON(raw); err != nil {
 		return nil, &SchemaError{Reason: err.Error(), Err: err}
@@ -230,9 +216,6 @@ func CompileSchema(raw []byte) (*Schema, error) {
 	at, base := skipSpace(raw, 0), &url.URL{Scheme: "schema", Path: "/"}
 	c := &compiler{raw: raw, keywords: keywords, base: base, nodes: map[int]*node{}, ids: map[string]int{base.String(): at},
 		inside: map[int]map[string]int{}}
-	for name, at := range children(raw, at) {
-		c.draft7 = c.draft7 || name == "$schema" && dialects[c.text(at)]
-	}
 	root := c.schema(at)
 	for i := 0; i < len(c.references) && c.err == nil; i++ { // to resolve one may add others
 		c.resolve(c.references[i])
@@ -251,7 +234,7 @@ func (s *Schema) objectRoot() bool { return s.root.types == typeObject }
 
 type compiler struct {
 	raw             []byte
-	keywords        map[string]keyword
+	keywords        map[string]keyword // the variable, which may not refer to itself
 	draft7          bool
 	level           int                    // of the schema that is read
 	base            *url.URL               // of its references: Core 8.1
@@ -281,24 +264,21 @@ func (c *compiler) fail(at int, format string, args ...any) {
 
 // children goes through an object, an array (numbers are the names) or a value alone, and gives where the values begin.
 func children(raw []byte, i int) iter.Seq2[string, int] {
-	return func(yield func(string, int) bool) {
-		object := raw[i] == '{'
-		if !object && raw[i] != '[' {
+	return func(yield func(name string, at int) bool) {
+		open := raw[i]
+		if open != '{' && open != '[' {
 			yield("", i)
 			return
 		}
-		i := skipSpace(raw, i+1)
-		for k := 0; raw[i] != '}' && raw[i] != ']'; k++ {
-			name := ""
-			if end := skipText(raw, i); object {
+		for i, k := skipSpace(raw, i+1), 0; raw[i] != open+2; i, k = nextItem(raw, skip(raw, i)), k+1 {
+			name := strconv.Itoa(k)
+			if open == '{' {
+				end := skipText(raw, i)
 				name, i = unquote(raw[i:end]), memberValue(raw, end)
-			} else {
-				name = strconv.Itoa(k)
 			}
 			if !yield(name, i) {
 				return
 			}
-			i = nextItem(raw, skip(raw, i))
 		}
 	}
 }
@@ -313,7 +293,7 @@ func (c *compiler) text(at int) string {
 
 // schema reads the schema that begins at raw[at].
 func (c *compiler) schema(at int) *node {
-	n := &node{at: at, length: unlimited, elements: unlimited, members: unlimited, contained: extent{1, math.MaxInt}}
+	n := &node{at: at, counts: unlimited, index: map[string]int{}}
 	base, keyword := c.base, c.keyword
 	c.all = append(c.all, n)
 	switch c.level++; {
@@ -339,6 +319,7 @@ func (c *compiler) read(n *node) {
 	hasRef := false
 	for name, at := range children(c.raw, n.at) {
 		hasRef = hasRef || name == "$ref"
+		c.draft7 = c.draft7 || len(c.all) == 1 && name == "$schema" && dialects[strings.TrimSuffix(c.text(at), "#")]
 		if c.keyword = name; name == "$id" && isText(c.raw[at:]) {
 			c.identify(n, at)
 		}
@@ -364,33 +345,21 @@ func (c *compiler) read(n *node) {
 			k.read(c, n, at)
 		}
 	}
-	n.wants = n.types.String()
-	var names []string
-	for _, p := range n.known {
-		if p.schema != nil && !p.schema.never {
-			names = append(names, p.shown)
-		}
-	}
-	for _, rest := range []*node{n.additionalProperties, n.unevaluatedItems, n.unevaluatedProperties} {
-		if rest != nil && rest.never {
-			rest.rank = rankUnexpected - rankOther
-			if names != nil && rest == n.additionalProperties {
-				rest.others = "; known are " + join(names, ", ")
-			}
-		}
+	if rest := n.sub[additionalProperties]; n.names != nil && rest != nil && rest.never {
+		rest.wants = "; known are " + join(n.names, ", ")
 	}
 }
 
-func one(on types, field func(*node) **node) keyword {
-	return keyword{typeAny, on, func(c *compiler, n *node, at int) { *field(n) = c.schema(at) }}
+func one(on types, slot int) keyword {
+	return keyword{typeAny, on, func(c *compiler, n *node, at int) { n.sub[slot] = c.schema(at) }}
 }
 
-func many(on types, field func(*node) *[]*node) keyword {
+func many(on types, slot int) keyword {
 	return keyword{typeArray, on, func(c *compiler, n *node, at int) {
 		for _, at := range children(c.raw, at) {
-			*field(n) = append(*field(n), c.schema(at))
+			n.lists[slot] = append(n.lists[slot], c.schema(at))
 		}
-		if *field(n) == nil {
+		if n.lists[slot] == nil {
 			c.fail(at, "takes at least one schema")
 		}
 	}}
@@ -404,19 +373,16 @@ func each(on types, read func(c *compiler, n *node, name string, at int)) keywor
 	}}
 }
 
-// definitions are $defs, Core 8.2.4, and definitions, which 2020-12 keeps for older schemas.
-var definitions = each(0, func(c *compiler, _ *node, _ string, at int) { c.schema(at) })
-
 // count reads a count. Beyond 2^53 it may be off a little: no text or list can reach it.
-func count(on types, field func(*node) *int) keyword {
+func count(on types, slot int) keyword {
 	return keyword{typeNumber, on, func(c *compiler, n *node, at int) {
 		text := c.raw[at:skip(c.raw, at)]
 		f, _ := strconv.ParseFloat(string(text), 64)
-		if f < 0 || !parseDecimal(text).integer() {
+		if f < 0 || !isInteger(text) {
 			c.fail(at, "takes an integer from 0 on")
 		}
-		if *field(n) = math.MaxInt; f < math.MaxInt {
-			*field(n) = int(f)
+		if n.counts[slot] = math.MaxInt; f < math.MaxInt {
+			n.counts[slot] = int(f)
 		}
 	}}
 }
@@ -425,8 +391,9 @@ func count(on types, field func(*node) *int) keyword {
 func bound(words string, holds func(value, limit decimal) bool) keyword {
 	return keyword{typeNumber, typeNumber, func(c *compiler, n *node, at int) {
 		text := bytes.Clone(c.raw[at:skip(c.raw, at)])
-		n.limits = append(n.limits, limit{parseDecimal(text), holds, words + clip(string(text))})
-		if c.keyword == "multipleOf" && !parseDecimal(text).divisor() {
+		l := parseDecimal(text)
+		n.limits = append(n.limits, limit{func(value decimal) bool { return holds(value, l) }, words + clip(string(text))})
+		if c.keyword == "multipleOf" && !l.divisor() {
 			c.fail(at, "takes a number above 0, of at most %d digits", maxDivisorDigits)
 		}
 	}}
@@ -434,9 +401,8 @@ func bound(words string, holds func(value, limit decimal) bool) keyword {
 
 // dialect reads $schema: Core 8.1.1.
 func (c *compiler) dialect(_ *node, at int) {
-	if draft7, known := dialects[c.text(at)]; !known || draft7 != c.draft7 {
-		c.fail(at, "takes https://json-schema.org/draft/2020-12/schema or http://json-schema.org/draft-07/schema#, "+
-			"one for the whole schema")
+	if draft7, known := dialects[strings.TrimSuffix(c.text(at), "#")]; !known || draft7 != c.draft7 {
+		c.fail(at, "takes https://json-schema.org/draft/2020-12/schema or http://json-schema.org/draft-07/schema#, one in all")
 	}
 }
 
@@ -445,15 +411,12 @@ func (c *compiler) identify(n *node, at int) {
 	uri, err := c.base.Parse(c.text(at))
 	if err != nil || uri.Fragment != "" {
 		c.fail(at, "takes a URI without a fragment")
+		return
 	} else if other, taken := c.ids[uri.String()]; taken && other != n.at {
 		c.fail(at, "is the identifier of two schemas")
-	} else {
-		c.base, c.ids[uri.String()] = uri, n.at
 	}
+	c.base, c.ids[uri.String()] = uri, n.at
 }
-
-// isAnchor knows the names of Core 8.2.2.
-var isAnchor = regexp.MustCompile(`^[A-Za-z_][-A-Za-z0-9._]*$`).MatchString
 
 // anchor reads $anchor: Core 8.2.2.
 func (c *compiler) anchor(n *node, at int) {
@@ -464,8 +427,9 @@ func (c *compiler) anchor(n *node, at int) {
 	c.ids[id] = n.at
 }
 
-// resolve finds what a $ref means, Core 8.2.3.1 and 9.2: a schema with an identifier, its anchor, or a JSON Pointer from there,
-// which may lead to where no keyword has put a schema.
+var isAnchor = regexp.MustCompile(`^[A-Za-z_][-A-Za-z0-9._]*$`).MatchString
+
+// resolve finds what a $ref means, Core 8.2.3.1 and 9.2: an identifier, an anchor, or a pointer to where a schema may stand.
 func (c *compiler) resolve(n *node) {
 	c.keyword = "$ref"
 	uri, err := n.base.Parse(c.text(n.refAt))
@@ -474,9 +438,9 @@ func (c *compiler) resolve(n *node) {
 		return
 	}
 	fragment := uri.Fragment
-	uri.Fragment, uri.RawFragment = "", ""
+	uri.Fragment, uri.RawFragment, c.base = "", "", uri
 	at, found := c.ids[uri.String()]
-	if c.base = uri; !found {
+	if !found {
 		c.fail(n.refAt, "leaves the schema, and nothing is fetched: copy what it refers to into $defs")
 	}
 	path, isPointer := strings.CutPrefix(fragment, "/")
@@ -492,11 +456,13 @@ func (c *compiler) resolve(n *node) {
 			c.base = crossed.base
 		}
 	}
+	target := c.nodes[at]
 	if !found {
 		c.fail(n.refAt, "points to nothing in the schema")
-	} else if n.ref = c.nodes[at]; n.ref == nil {
-		n.ref = c.schema(at)
+	} else if target == nil {
+		target = c.schema(at)
 	}
+	n.lists[allOf] = slices.Insert(n.lists[allOf], 0, target)
 }
 
 // evaluations counts the schemas that apply in place when n does, and refuses circles.
@@ -508,9 +474,9 @@ func (c *compiler) evaluations(n *node) int {
 		return n.cost
 	}
 	n.cost = -1
-	total, all := 1, slices.Concat([]*node{n.ref, n.not, n.ifs, n.then, n.otherwise}, n.allOf, n.anyOf, n.oneOf)
-	for _, p := range n.known {
-		all = append(all, p.dependent)
+	total, all := 1, slices.Concat(n.sub[not:items], n.lists[allOf], n.lists[anyOf], n.lists[oneOf])
+	for _, need := range n.needs {
+		all = append(all, need.schema)
 	}
 	for _, s := range all {
 		if s != nil {
@@ -527,43 +493,38 @@ func (c *compiler) evaluations(n *node) int {
 func (n *node) know(name string) int {
 	i, found := n.index[name]
 	if !found {
-		if i = len(n.known); i == 0 {
-			n.index = map[string]int{}
-		}
+		i = len(n.known)
 		n.known, n.index[name] = append(n.known, property{name: name, shown: brief(name)}), i
 	}
 	return i
 }
 
-// names reads an array of names, none of them twice.
-func (c *compiler) names(n *node, at int) (names []int) {
+// names reads an array of names of members, none of them twice, that are needed when another is there.
+func (c *compiler) names(n *node, when, at int) {
+	if !isArray(c.raw[at:]) {
+		c.fail(at, "takes arrays of names")
+	}
 	seen := map[int]bool{}
 	for _, at := range children(c.raw, at) {
-		name := n.know(c.text(at))
-		if !isText(c.raw[at:]) || seen[name] {
+		member := n.know(c.text(at))
+		if !isText(c.raw[at:]) || seen[member] {
 			c.fail(at, "takes names of members, each once")
 		}
-		seen[name], names = true, append(names, name)
-	}
-	return names
-}
-
-func (c *compiler) required(n *node, at int) {
-	n.required = c.names(n, at)
-	for _, i := range n.required {
-		n.known[i].required = true
+		seen[member], n.needs = true, append(n.needs, need{when: when, member: member})
+		n.known[member].required = n.known[member].required || when == always
 	}
 }
 
-// expression compiles the pattern that stands at raw[at], or is the name of what stands there.
-func (c *compiler) expression(source string, at int) *expression {
-	re, err := compilePattern(source)
+// pattern compiles the expression that stands at raw[at], or is the name of what stands there.
+func (c *compiler) pattern(source string, schema *node, at int) *property {
+	expression, err := compilePattern(source)
 	if err != nil {
 		c.fail(at, "%s: %v", brief(source), err)
 	}
-	return &expression{source: brief(source), Regexp: re}
+	return &property{shown: brief(source), expression: expression, schema: schema}
 }
 
+// types reads type: Validation 6.1.1.
 func (c *compiler) types(n *node, at int) {
 	for _, at := range children(c.raw, at) {
 		i := slices.Index(typeNames, c.text(at))
@@ -572,13 +533,13 @@ func (c *compiler) types(n *node, at int) {
 		}
 		n.types |= 1 << max(i, 0)
 	}
-	if n.types == 0 {
+	if n.wants = n.types.String(); n.types == 0 {
 		c.fail(at, "takes at least one type")
 	}
 }
 
-// values reads enum or const.
-func (c *compiler) values(all iter.Seq2[string, int]) *values {
+// values reads enum or const: Validation 6.1.2 and 6.1.3.
+func (c *compiler) values(n *node, all iter.Seq2[string, int]) {
 	v, shown := &values{canonical: map[string]bool{}}, []string(nil)
 	for _, at := range all {
 		text, end := appendCanonical(nil, c.raw, at)
@@ -587,11 +548,10 @@ func (c *compiler) values(all iter.Seq2[string, int]) *values {
 		shown = append(shown, brief(string(appendCompact(nil, c.raw[at:end]))))
 	}
 	v.shown = cmp.Or(join(shown, " or "), "nothing")
-	return v
+	n.values = append(n.values, v)
 }
 
-// Validate checks data against the schema. It returns nil, a [*JSONError] if data is not strict JSON, or a [*ValidationError]. It
-// keeps nothing of data.
+// Validate gives nil, a [*JSONError] if data is not strict JSON, or a [*ValidationError]. It keeps nothing of data.
 func (s *Schema) Validate(data []byte) error {
 	e := evaluations.Get().(*evaluation)
 	defer e.release()
@@ -612,52 +572,49 @@ func (s *Schema) validate(data []byte) *ValidationError {
 	return e.evaluate(s.root, data)
 }
 
-// An evaluation goes over the data once and collects problems on its way. A function that evaluates a value gives where it ends,
-// also if the value fails, or -1 if it has not gone there.
+// An evaluation goes over the data once and collects problems on its way. What evaluates a value gives where that ends, or
+// -1 if it has not gone there.
 type evaluation struct {
-	data                  []byte
-	scanner               scanner
-	text, canonical, line []byte            // room for a string without its escapes, canonical texts, a problem
-	items                 []name            // in canonical
-	seen                  []uint64          // of each object that is open, a bit for each of known that is there
-	marks                 []int             // what is evaluated of values, for the unevaluated keywords: see mark
-	path                  []step            // to the value at hand
-	problems              []problem         // those of each value in order
-	more, work            int               // problems that are only counted; schemas applied, and bytes passed over
-	memory                map[visit]outcome // once it pays, of arrays and objects: see value
-	known                 map[int]known     // likewise canonical texts
+	canonical                           // the data; work: schemas applied, and bytes passed over
+	scanner           scanner           // of raw data; it also finds what is twice
+	text, texts, line []byte            // room for a string without its escapes, canonical texts, a problem
+	items             []name            // in texts
+	seen              []bool            // of each object that is open, which of known are there
+	marks             []int             // what is evaluated of values, for the unevaluated keywords: see mark
+	path              []step            // to the value at hand
+	problems          []problem         // those of each value in order
+	more              int               // problems that are only counted
+	memory            map[visit]outcome // of arrays and objects, once it pays: see value
 	frame
 }
 
-// A frame is what an evaluation knows of the value at hand.
-type frame struct {
-	at, from, ahead            int   // where it begins; where its problems do; how many of the values around it come before those
-	wrong                      int64 // see the weights
-	telling, marking, optional bool  // problems are told, not only the verdict; marks are wanted; it may be left out
-}
-
-// A step leads to a member, by where its name begins in the data, to an element, by ^ its number, or to a missing member.
-type step struct {
-	at       int
-	missing  string // if at is isMissing
-	rank     int64  // of its problems, among those of its object or array
-	optional bool
-}
-
-// A visit evaluates a schema for an array or object.
-type visit struct {
-	n       *node
-	at      int
-	telling bool
-}
-
-type outcome struct {
-	end   int
-	wrong int64
-}
+type (
+	// A frame is what an evaluation knows of the value at hand.
+	frame struct {
+		at, from, ahead  int   // where it begins; where its problems do; how many of the values around it come before those
+		wrong            int64 // see the weights
+		telling, marking bool  // problems are told, not only the verdict; marks are wanted
+	}
+	// A step leads to a member that the schema knows, to another, by where its name begins, or to an element, by ^ its number.
+	step struct {
+		known    *property
+		at       int
+		rank     int64 // of its problems, among those of its object or array
+		optional bool  // it may be left out
+	}
+	// A visit evaluates a schema for an array or object.
+	visit struct {
+		n       *node
+		at      int
+		telling bool
+	}
+	outcome struct {
+		end   int
+		wrong int64
+	}
+)
 
 const (
-	isMissing = math.MinInt
 	// Ranks; to each is added an order.
 	rankMissing, rankMember, rankOther, rankUnexpected, rankWhole int64 = 0, 1 << 40, 2 << 40, 3 << 40, 4 << 40
 	// What is wrong with a value: some parts; that a part which has to be a certain value is another; that it is of another kind.
@@ -669,27 +626,38 @@ var evaluations = sync.Pool{New: func() any { return new(evaluation) }}
 // release gives an evaluation back, without the room that unusual data has needed.
 func (e *evaluation) release() {
 	e.scanner.trim()
-	e.scanner.data, e.data, e.memory, e.known = nil, nil, nil, nil
+	e.scanner.data, e.canonical, e.memory = nil, canonical{}, nil
 	clear(e.problems[:cap(e.problems)])
-	if cap(e.text)+cap(e.canonical)+cap(e.items)+cap(e.seen)+cap(e.marks)+cap(e.problems) > 4*maxKept {
+	if cap(e.text)+cap(e.texts)+cap(e.items)+cap(e.seen)+cap(e.marks)+cap(e.problems) > 4*maxKept {
 		*e = evaluation{scanner: e.scanner}
 	}
 	evaluations.Put(e)
 }
 
 func (e *evaluation) evaluate(root *node, data []byte) *ValidationError {
-	e.data, e.work, e.more, e.problems = data, 0, 0, e.problems[:0]
+	e.canonical, e.more, e.problems = canonical{data: data}, 0, e.problems[:0]
 	e.frame = frame{at: skipSpace(data, 0), telling: true}
-	if e.apply(root, e.at); e.wrong == 0 {
+	if e.apply(root); e.wrong == 0 {
 		return nil
 	}
-	return e.report()
+	v, size := &ValidationError{Problems: make([]Problem, 0, len(e.problems)), More: e.more}, 0
+	for k, p := range e.problems { // what two schemas say alike of one place is told once
+		if slices.ContainsFunc(e.problems[:k], func(q problem) bool { return q.Problem == p.Problem && q.at == p.at }) {
+			continue
+		}
+		if size += len(place(p.Pointer)) + len(p.Message) + len(": \n"); size > maxProblemText {
+			v.More++
+		} else {
+			v.Problems = append(v.Problems, p.Problem)
+		}
+	}
+	return v
 }
 
 // enter begins with a value inside the one at hand, and leave ends with it and puts its problems among those of the outer one.
 func (e *evaluation) enter(s step, i int) (outer frame) {
 	outer, e.path = e.frame, append(e.path, s)
-	e.frame = frame{at: i, from: len(e.problems), ahead: outer.ahead, telling: outer.telling, optional: s.optional}
+	e.frame = frame{at: i, from: len(e.problems), ahead: outer.ahead, telling: outer.telling}
 	if e.from > outer.from && e.problems[e.from-1].rank <= s.rank {
 		e.ahead += e.from - outer.from
 	}
@@ -698,118 +666,110 @@ func (e *evaluation) enter(s step, i int) (outer frame) {
 
 func (e *evaluation) leave(outer frame) {
 	last := len(e.path) - 1
-	if e.wrong > 0 {
+	if rank := e.path[last].rank; e.wrong > 0 {
 		outer.wrong = (outer.wrong + wrongPart) | e.wrong&wrongTag
-		e.settle(outer.from, e.path[last].rank)
+		for k := e.from; k < len(e.problems); k++ {
+			e.problems[k].rank = rank
+		}
+		if e.from > outer.from && e.problems[e.from-1].rank > rank {
+			slices.SortStableFunc(e.problems[outer.from:], func(p, q problem) int { return cmp.Compare(p.rank, q.rank) })
+		}
+		if over := len(e.problems) - outer.from - maxProblems; over > 0 {
+			e.more, e.problems = e.more+over, e.problems[:outer.from+maxProblems]
+		}
 	}
 	e.path, e.frame = e.path[:last], outer
 }
 
-func (e *evaluation) settle(from int, rank int64) {
-	for k := e.from; k < len(e.problems); k++ {
-		e.problems[k].rank = rank
-	}
-	if e.from > from && e.problems[e.from-1].rank > rank {
-		slices.SortStableFunc(e.problems[from:], func(p, q problem) int { return cmp.Compare(p.rank, q.rank) })
-	}
-	if over := len(e.problems) - from - maxProblems; over > 0 {
-		e.more, e.problems = e.more+over, e.problems[:from+maxProblems]
-	}
-}
-
-// value evaluates a schema for an element or a member. An array or object is not evaluated twice once that has become frequent:
-// schemas that apply twice to each level would take exponential time.
+// value evaluates a schema for an element or a member; an array or object, once that is frequent, only the first time: schemas
+// that apply twice to each level would take exponential time.
 func (e *evaluation) value(n *node, s step, i int) (end int) {
-	s.rank += n.rank
-	outer := e.enter(s, i)
-	var known outcome
-	if e.memory != nil {
-		known = e.memory[visit{n, i, e.telling}]
+	if n.never && s.rank >= rankOther {
+		s.rank += rankUnexpected - rankOther
 	}
-	if known.end > 0 {
+	outer := e.enter(s, i)
+	if known, found := e.memory[visit{n, i, e.telling}]; found {
 		end, e.wrong = known.end, known.wrong
-	} else if end = e.apply(n, i); (e.data[i] == '{' || e.data[i] == '[') && e.hot() {
-		if end < 0 {
+	} else {
+		if end = e.apply(n); end < 0 {
 			end = e.skip(i)
 		}
-		e.memory[visit{n, i, e.telling}] = outcome{end, e.wrong}
+		if e.hot(i) {
+			e.memory[visit{n, i, e.telling}] = outcome{end, e.wrong}
+		}
 	}
-	if e.leave(outer); end < 0 {
-		end = e.skip(i)
-	}
+	e.leave(outer)
 	return end
 }
 
-// hot reports whether it pays to remember.
-func (e *evaluation) hot() bool {
+// hot reports whether it pays to remember what begins at i.
+func (e *evaluation) hot(i int) bool {
 	if e.memory == nil && e.work > 2*len(e.data)+maxKept {
 		e.memory, e.known = map[visit]outcome{}, map[int]known{}
 	}
-	return e.memory != nil
+	return e.memory != nil && (e.data[i] == '{' || e.data[i] == '[')
 }
 
-// anything accepts every value, and goes through all of it.
-var anything = func() *node {
-	n := &node{on: typeArray | typeObject, members: unlimited, elements: unlimited}
-	n.items, n.additionalProperties = n, n
-	return n
-}()
-
-// skip passes over a value; once it pays, so that value remembers where all that is inside ends.
-func (e *evaluation) skip(i int) int {
-	if c := e.data[i]; (c == '{' || c == '[') && e.hot() {
-		return e.value(anything, step{}, i)
+// skip passes over a value; once it pays, that where it ends is remembered with its canonical text.
+func (e *evaluation) skip(i int) (end int) {
+	if e.hot(i) {
+		e.texts, end = e.canonical.append(e.texts[:0], i)
+		return end
 	}
-	end := skip(e.data, i)
+	end = skip(e.data, i)
 	e.work += (end - i) / 16
 	return end
 }
 
-// apply evaluates a schema for a value, be it the only one or in place: Core 7.6.
-func (e *evaluation) apply(n *node, i int) (end int) {
+// apply evaluates a schema for the value at hand, be it the only one or in place: Core 7.6.
+func (e *evaluation) apply(n *node) (end int) {
+	t := typeOf[e.data[e.at]]
 	e.work++
-	t := typeOf[e.data[i]]
 	if n.never {
-		return e.fails(wrongPart, 0, "not expected", n.others)
+		return e.fails(wrongPart, 0, "not expected", n.wants)
 	}
-	if n.types != 0 && n.types&t == 0 && !(t == typeNumber && n.types&typeInteger != 0 && e.integer(i)) { // Validation 6.1.1
+	integer := n.types&typeInteger != 0 && t == typeNumber && isInteger(e.data[e.at:skip(e.data, e.at)])
+	if n.types != 0 && n.types&t == 0 && !integer { // Validation 6.1.1
 		return e.fails(wrongKind, n.types, "expected ", n.wants)
 	}
 	marking, marks, unevaluated := e.marking, len(e.marks), (*node)(nil)
 	if t == typeObject {
-		unevaluated = n.unevaluatedProperties
+		unevaluated = n.sub[unevaluatedProperties]
 	} else if t == typeArray {
-		unevaluated = n.unevaluatedItems
+		unevaluated = n.sub[unevaluatedItems]
 	}
 	e.marking = marking || unevaluated != nil
-	if n.enum != nil {
-		e.among(n.enum, t)
-	}
-	if n.constant != nil {
-		e.among(n.constant, t)
+	for _, v := range n.values { // Validation 6.1.2 and 6.1.3
+		if v.types&t != 0 {
+			e.hot(e.at) // canonical texts, too
+			e.texts, _ = e.canonical.append(e.texts[:0], e.at)
+		}
+		if v.types&t == 0 || !v.canonical[string(e.texts)] {
+			e.fails(wrongKind|wrongTag, cmp.Or(v.types, typeAny), "expected ", v.shown)
+		}
 	}
 	end = -1
 	switch n.on & t {
 	case typeNumber:
-		end = skip(e.data, i)
-		for d, k := parseDecimal(e.data[i:end]), 0; k < len(n.limits); k++ { // Validation 6.2
-			if l := &n.limits[k]; !l.holds(d, l.decimal) {
+		end = skip(e.data, e.at)
+		for d, k := parseDecimal(e.data[e.at:end]), 0; k < len(n.limits); k++ { // Validation 6.2
+			if l := &n.limits[k]; !l.holds(d) {
 				e.fails(wrongPart, typeNumber, "expected ", l.text)
 			}
 		}
 	case typeString:
-		end = e.string(n, i)
+		end = e.string(n)
 	case typeArray:
-		end = e.array(n, i)
+		end = e.array(n)
 	case typeObject:
-		end = e.object(n, i)
+		end = e.object(n)
 	}
 	wrong := e.wrong
 	if n.inPlace {
-		end = max(end, e.applicators(n, i))
+		end = max(end, e.applicators(n))
 	}
 	if unevaluated != nil && e.wrong == wrong {
-		end = e.unevaluated(unevaluated, n, i, marks)
+		end = e.unevaluated(unevaluated, marks)
 	}
 	if e.marking = marking; !marking {
 		e.marks = e.marks[:marks]
@@ -817,63 +777,30 @@ func (e *evaluation) apply(n *node, i int) (end int) {
 	return end
 }
 
-func (e *evaluation) integer(i int) bool {
-	text := e.data[i:skip(e.data, i)]
-	return bytes.IndexAny(text, ".eE") < 0 || parseDecimal(text).integer()
-}
-
-// among evaluates enum and const, Validation 6.1.2 and 6.1.3, for the value at hand, of a type.
-func (e *evaluation) among(v *values, t types) {
-	if v.types&t != 0 {
-		if e.canonical, _ = e.appendCanonical(e.canonical[:0], e.at); v.canonical[string(e.canonical)] {
-			return
-		}
-	}
-	e.fails(wrongKind|wrongTag, cmp.Or(v.types, typeAny), "expected ", v.shown)
-}
-
-// appendCanonical is the function of the same name, with a memory once it pays.
-func (e *evaluation) appendCanonical(dst []byte, i int) (text []byte, end int) {
-	e.hot()
-	c := canonical{data: e.data, known: e.known}
-	text, end = c.append(dst, i)
-	e.work += c.work
-	return text, end
-}
-
-// string evaluates maxLength, minLength and pattern: Validation 6.3. A lone surrogate is one character.
-func (e *evaluation) string(n *node, i int) (end int) {
-	end = skipText(e.data, i)
-	text := e.unescaped(i, end)
-	if len(text) > n.length.max || len(text)/4 < n.length.min {
-		length := 0
-		for _, c := range text {
-			if c&0xC0 != 0x80 {
-				length++
-			}
-		}
-		e.within(n.length, length, "character", nil)
-	}
-	if n.pattern != nil && !n.pattern.matches(text) {
-		e.fails(wrongPart, typeString, "expected a match of ", n.pattern.source)
+// string evaluates maxLength, minLength and pattern: Validation 6.3.
+func (e *evaluation) string(n *node) (end int) {
+	end = skipText(e.data, e.at)
+	text := standIns(e.unescaped(e.at, end))
+	e.within(n, minLength, utf8.RuneCount(text), "character")
+	if n.pattern != nil && !n.pattern.expression.Match(text) {
+		e.fails(wrongPart, typeString, "expected a match of ", n.pattern.shown)
 	}
 	return end
 }
 
-// within evaluates a pair such as maxItems and minItems: Validation 6.3.1 and 2, 6.4.1, 2, 4 and 5, 6.5.1 and 2.
-func (e *evaluation) within(x extent, count int, unit string, contained *node) {
-	if x.min <= count && count <= x.max {
+// within evaluates a pair such as minItems and maxItems: Validation 6.3.1 and 2, 6.4.1, 2, 4 and 5, 6.5.1 and 2.
+func (e *evaluation) within(n *node, least, count int, unit string) {
+	words, limit := "expected at least ", n.counts[least]
+	if most := n.counts[least+1]; limit <= count && count <= most {
 		return
-	}
-	words, limit := "expected at least ", x.min
-	if count > x.max {
-		words, limit = "expected at most ", x.max
+	} else if count > most {
+		words, limit = "expected at most ", most
 	}
 	if limit != 1 {
 		unit += "s"
 	}
-	if contained != nil {
-		unit += " to be " + contained.describe()
+	if least == minContains {
+		unit += " to be " + n.sub[contains].describe()
 	}
 	e.fails(wrongPart, 0, words, strconv.Itoa(limit), " ", unit, ", got ", strconv.Itoa(count))
 }
@@ -888,32 +815,32 @@ func (e *evaluation) unescaped(from, to int) []byte {
 	return text
 }
 
-// matches finds an expression in a text, in which lone surrogates, if any, are replaced: see standIn.
-func (p *expression) matches(text []byte) bool {
-	for i := range text {
+// standIns puts standIn in the place of lone surrogates, which only what had escapes has; so one is one character.
+func standIns(text []byte) []byte {
+	for i := bytes.IndexByte(text, 0xED); i >= 0 && i < len(text); i++ {
 		if text[i] == 0xED && text[i+1] >= 0xA0 {
 			copy(text[i:], string(standIn))
 		}
 	}
-	return p.Match(text)
+	return text
 }
 
 // array evaluates the keywords for arrays: Core 10.3.1, Validation 6.4.
-func (e *evaluation) array(n *node, i int) int {
-	count, contained := 0, 0
-	for i = skipSpace(e.data, i+1); e.data[i] != ']'; i = nextItem(e.data, i) {
-		s, schema, end := step{at: ^count, rank: rankOther + int64(count)}, n.items, -1
-		if count < len(n.prefixItems) {
-			schema = n.prefixItems[count]
+func (e *evaluation) array(n *node) int {
+	i, count, contained, prefix := skipSpace(e.data, e.at+1), 0, 0, n.lists[prefixItems]
+	for ; e.data[i] != ']'; i, count = nextItem(e.data, i), count+1 {
+		s, schema, end := step{at: ^count, rank: rankOther + int64(count)}, n.sub[items], -1
+		if count < len(prefix) {
+			schema = prefix[count]
 		}
 		if schema != nil { // prefixItems and items: Core 10.3.1.1 and 10.3.1.2
 			end = e.value(schema, s, i)
 			e.mark(count)
 		}
-		if n.contains != nil { // Core 10.3.1.3
+		if n.sub[contains] != nil { // Core 10.3.1.3
 			outer := e.frame
 			e.telling = false
-			if end = e.value(n.contains, s, i); e.wrong == outer.wrong {
+			if end = e.value(n.sub[contains], s, i); e.wrong == outer.wrong {
 				contained++
 				e.mark(count)
 			}
@@ -922,66 +849,52 @@ func (e *evaluation) array(n *node, i int) int {
 		if end < 0 {
 			end = e.skip(i)
 		}
-		i, count = end, count+1
+		i = end
 	}
-	e.within(n.elements, count, "item", nil)
-	if n.contains != nil {
-		e.within(n.contained, contained, "item", n.contains)
+	e.within(n, minItems, count, "item")
+	if n.sub[contains] != nil {
+		e.within(n, minContains, contained, "item")
 	}
 	if n.uniqueItems {
-		e.uniqueItems(e.at)
+		e.unique()
 	}
 	return i + 1
 }
 
-// uniqueItems: Validation 6.4.3. What finds duplicate names finds duplicate canonical texts.
-func (e *evaluation) uniqueItems(i int) {
-	e.canonical, e.items = e.canonical[:0], e.items[:0]
-	for i = skipSpace(e.data, i+1); e.data[i] != ']'; i = nextItem(e.data, i) {
-		from := len(e.canonical)
-		e.canonical, i = e.appendCanonical(e.canonical, i)
-		e.items = append(e.items, name{span: span{from, len(e.canonical)}})
+// unique evaluates uniqueItems: Validation 6.4.3. What finds duplicate names finds duplicate canonical texts.
+func (e *evaluation) unique() {
+	e.texts, e.items = e.texts[:0], e.items[:0]
+	for i := skipSpace(e.data, e.at+1); e.data[i] != ']'; i = nextItem(e.data, i) {
+		from := len(e.texts)
+		e.texts, i = e.canonical.append(e.texts, i)
+		e.items = append(e.items, name{span: span{from, len(e.texts)}})
 	}
-	e.scanner.data = e.canonical
+	e.scanner.data = e.texts
 	if dup := e.scanner.duplicate(e.items); dup >= 0 {
 		second := slices.IndexFunc(e.items, func(n name) bool { return n.from == dup })
 		first := slices.IndexFunc(e.items, func(n name) bool { return e.scanner.same(n, e.items[second]) })
-		e.fails(wrongPart, 0, "expected items that all differ, got the same at ", strconv.Itoa(first), " and ",
-			strconv.Itoa(second))
+		e.fails(wrongPart, 0, "expected items that all differ, got the same at ", strconv.Itoa(first), " and ", strconv.Itoa(second))
 	}
 }
 
 // object evaluates the keywords for objects: Core 10.3.2, Validation 6.5.
-func (e *evaluation) object(n *node, i int) int {
-	count, seen := 0, len(e.seen)
-	for range (len(n.known) + 63) / 64 {
-		e.seen = append(e.seen, 0)
+func (e *evaluation) object(n *node) int {
+	i, count, outer := skipSpace(e.data, e.at+1), 0, len(e.seen)
+	e.seen = append(e.seen, make([]bool, len(n.known))...)
+	for ; e.data[i] != '}'; i, count = nextItem(e.data, i), count+1 {
+		i = e.member(n, i, count, outer)
 	}
-	for i = skipSpace(e.data, i+1); e.data[i] != '}'; i = nextItem(e.data, i) {
-		i, count = e.member(n, i, count, seen), count+1
-	}
-	has := func(k int) bool { return e.seen[seen+k/64]>>(k%64)&1 != 0 }
-	for order, k := range n.required { // Validation 6.5.3
-		if !has(k) {
-			e.missing(n.known[k], order, "")
-		}
-	}
-	e.within(n.members, count, "member", nil)
-	for k := 0; n.dependent && k < len(n.known); k++ {
-		p := &n.known[k]
-		if !has(k) {
+	e.within(n, minProperties, count, "member")
+	for order, need := range n.needs {
+		if need.when != always && !e.seen[outer+need.when] {
 			continue
-		}
-		for _, need := range p.needs { // Validation 6.5.4
-			if !has(need) {
-				e.missing(n.known[need], len(n.required), " where there is "+p.shown)
-			}
-		}
-		if p.dependent != nil { // Core 10.2.2.4
-			e.apply(p.dependent, e.at)
+		} else if need.schema != nil { // Core 10.2.2.4
+			e.apply(need.schema)
+		} else if !e.seen[outer+need.member] { // Validation 6.5.3 and 6.5.4
+			e.missing(n, need, order)
 		}
 	}
-	e.seen = e.seen[:seen]
+	e.seen = e.seen[:outer]
 	return i + 1
 }
 
@@ -996,22 +909,22 @@ func (e *evaluation) member(n *node, quote, count, seen int) (end int) {
 	end = -1
 	if known {
 		p := &n.known[k]
-		e.seen[seen+k/64] |= 1 << (k % 64)
-		if s.optional = !p.required; p.schema != nil { // properties: Core 10.3.2.1
+		e.seen[seen+k] = true
+		if s.known, s.optional = p, !p.required; p.schema != nil { // properties: Core 10.3.2.1
 			s.rank = p.rank
 			end, evaluated = e.value(p.schema, s, i), true
 		}
 	}
-	for _, p := range n.patternProperties { // Core 10.3.2.2
-		if p.matches(e.unescaped(quote, after)) {
+	for _, p := range n.patterns { // Core 10.3.2.2
+		if p.expression.Match(standIns(e.unescaped(quote, after))) {
 			end, evaluated = e.value(p.schema, s, i), true
 		}
 	}
-	if !evaluated && n.additionalProperties != nil { // Core 10.3.2.3
-		end, evaluated = e.value(n.additionalProperties, s, i), true
+	if rest := n.sub[additionalProperties]; rest != nil && !evaluated { // Core 10.3.2.3
+		end, evaluated = e.value(rest, s, i), true
 	}
-	if n.propertyNames != nil { // Core 10.3.2.4: a name is a string like any other
-		e.value(n.propertyNames, s, quote)
+	if names := n.sub[memberNames]; names != nil { // Core 10.3.2.4: a name is a string like any other
+		e.value(names, s, quote)
 	}
 	if evaluated {
 		e.mark(count)
@@ -1022,8 +935,12 @@ func (e *evaluation) member(n *node, quote, count, seen int) (end int) {
 	return end
 }
 
-func (e *evaluation) missing(p property, order int, where string) {
-	outer := e.enter(step{at: isMissing, missing: p.shown, rank: rankMissing + int64(order)}, e.at)
+func (e *evaluation) missing(n *node, need need, order int) {
+	p, where := &n.known[need.member], ""
+	outer := e.enter(step{known: p, rank: rankMissing + int64(order)}, e.at)
+	if need.when != always {
+		where = " where there is " + n.known[need.when].shown
+	}
 	if p.schema != nil && e.telling {
 		where += ": expected " + p.schema.describe()
 	}
@@ -1032,40 +949,33 @@ func (e *evaluation) missing(p property, order int, where string) {
 }
 
 // applicators evaluates the subschemas in place.
-func (e *evaluation) applicators(n *node, i int) (end int) {
+func (e *evaluation) applicators(n *node) (end int) {
 	end = -1
-	if n.ref != nil { // Core 8.2.3.1
-		end = e.apply(n.ref, i)
+	for _, s := range n.lists[allOf] { // Core 10.2.1.1, and $ref: 8.2.3.1
+		end = max(end, e.apply(s))
 	}
-	for _, s := range n.allOf { // Core 10.2.1.1
-		end = max(end, e.apply(s, i))
+	e.branches(n.lists[anyOf], false)               // Core 10.2.1.2
+	e.branches(n.lists[oneOf], true)                // Core 10.2.1.3
+	if s := n.sub[not]; s != nil && e.try(s) == 0 { // Core 10.2.1.4
+		e.fails(wrongPart, typeAny, "expected anything but ", s.describe())
 	}
-	if n.anyOf != nil { // Core 10.2.1.2
-		e.branches(n.anyOf, false, i)
-	}
-	if n.oneOf != nil { // Core 10.2.1.3
-		e.branches(n.oneOf, true, i)
-	}
-	if n.not != nil && e.try(n.not, i) == 0 { // Core 10.2.1.4
-		e.fails(wrongPart, typeAny, "expected anything but ", n.not.describe())
-	}
-	if n.ifs != nil { // Core 10.2.2
-		then := n.then
-		if e.try(n.ifs, i) > 0 {
-			then = n.otherwise
+	if s := n.sub[ifs]; s != nil { // Core 10.2.2
+		branch := n.sub[then]
+		if e.try(s) > 0 {
+			branch = n.sub[otherwise]
 		}
-		if then != nil {
-			end = max(end, e.apply(then, i))
+		if branch != nil {
+			end = max(end, e.apply(branch))
 		}
 	}
 	return end
 }
 
 // try evaluates a schema in place for the gravest that is wrong. If it fails it leaves no marks: Core 7.7.1.
-func (e *evaluation) try(n *node, i int) int64 {
+func (e *evaluation) try(n *node) int64 {
 	outer, marks := e.frame, len(e.marks)
 	e.telling, e.wrong = false, 0
-	e.apply(n, i)
+	e.apply(n)
 	wrong := e.wrong
 	if e.frame = outer; wrong > 0 {
 		e.marks = e.marks[:marks]
@@ -1076,12 +986,12 @@ func (e *evaluation) try(n *node, i int) int64 {
 	return min(wrong, wrongTag)
 }
 
-// branches evaluates anyOf or oneOf. Of a value that fits none it tells the problems with the branch that it clearly comes closest
-// to, or else what the closest ask for. Where marks are wanted, all branches of anyOf have a say.
-func (e *evaluation) branches(all []*node, onlyOne bool, i int) {
+// branches evaluates anyOf or oneOf. Of a value that fits none it tells the problems with the branch that is clearly the closest,
+// or else what the closest ask for. Where marks are wanted, all branches of anyOf have a say.
+func (e *evaluation) branches(all []*node, onlyOne bool) {
 	first, least := 0, wrongKind
 	for k, s := range all {
-		wrong := e.try(s, i)
+		wrong := e.try(s)
 		if least = min(least, wrong); wrong > 0 {
 			continue
 		} else if first > 0 && onlyOne {
@@ -1094,16 +1004,15 @@ func (e *evaluation) branches(all []*node, onlyOne bool, i int) {
 	var closest *node
 	var texts []string
 	for _, s := range all {
-		if e.telling && first == 0 && e.try(s, i) == least {
-			closest = cmp.Or(closest, s)
+		if e.telling && first == 0 && e.try(s) == least {
 			if text := clip(s.describe()); !slices.Contains(texts, text) {
-				texts = append(texts, text)
+				closest, texts = s, append(texts, text)
 			}
 		}
 	}
 	if len(texts) == 1 && least < wrongTag {
-		e.apply(closest, i)
-	} else if first == 0 {
+		e.apply(closest)
+	} else if first == 0 && all != nil {
 		e.fails(least, typeAny, "expected ", join(texts, " or "))
 	}
 }
@@ -1116,10 +1025,9 @@ func (e *evaluation) mark(i int) {
 }
 
 // unevaluated evaluates unevaluatedItems or unevaluatedProperties, Core 11, for what has no mark.
-func (e *evaluation) unevaluated(schema, n *node, i, marks int) int {
-	object, marked := e.data[i] == '{', e.marks[marks:]
+func (e *evaluation) unevaluated(schema *node, marks int) int {
+	i, object, marked := skipSpace(e.data, e.at+1), e.data[e.at] == '{', e.marks[marks:]
 	slices.Sort(marked)
-	i = skipSpace(e.data, i+1)
 	for count := 0; e.data[i] != '}' && e.data[i] != ']'; count++ {
 		s := step{at: ^count, rank: rankOther + int64(count), optional: true}
 		if object {
@@ -1138,22 +1046,21 @@ func (e *evaluation) unevaluated(schema, n *node, i, marks int) int {
 
 // describe says in a few words what a schema asks for.
 func (n *node) describe() string {
-	for n.ref != nil && n.types == 0 {
-		n = n.ref
-	}
 	var members []string
 	for _, p := range n.known {
-		if p.schema != nil && p.schema.constant != nil {
-			members = append(members, p.shown+" "+p.schema.constant.shown)
+		if p.schema != nil && len(p.schema.values) > 0 && len(p.schema.values[0].canonical) == 1 {
+			members = append(members, p.shown+" "+p.schema.values[0].shown)
 		} else if p.required {
 			members = append(members, p.shown)
 		}
 	}
 	switch {
-	case n.constant != nil || n.enum != nil:
-		return cmp.Or(n.constant, n.enum).shown
+	case n.values != nil:
+		return n.values[0].shown
 	case members != nil:
 		return "an object with " + join(members, " and ")
+	case n.wants == "" && n.lists[allOf] != nil:
+		return n.lists[allOf][0].describe()
 	}
 	return cmp.Or(n.wants, "something else")
 }
@@ -1164,8 +1071,8 @@ type Problem struct {
 	Message string // one line: what was expected, what came, and the cure if there is a usual one
 }
 
-// A ValidationError says what is wrong with data. For each object first the members that are missing, then those that fail, in the
-// order of properties, then others in the order of the data, then those that are not expected, and last what concerns it as a whole.
+// A ValidationError says what is wrong with data. For each object first what is missing, then members that fail, in the order of
+// properties, then others in the order of the data, then those that are not expected, and last what concerns it as a whole.
 type ValidationError struct {
 	Problems []Problem // at most 100, and 16 kB of text
 	More     int       // that were found besides
@@ -1178,9 +1085,9 @@ func (v *ValidationError) Error() string {
 		text = append(append(append(append(text, place(p.Pointer)...), ": "...), p.Message...), '\n')
 	}
 	if v.More > 0 {
-		return string(fmt.Appendf(text, "and %d more", v.More))
+		text = fmt.Appendf(text, "and %d more\n", v.More)
 	}
-	return string(bytes.TrimSuffix(text, []byte("\n")))
+	return string(text[:max(len(text), 1)-1])
 }
 
 // A problem keeps where its value begins, and its rank among the problems of the value at hand.
@@ -1190,29 +1097,29 @@ type problem struct {
 	rank int64
 }
 
-// fails notes what is wrong with the value at hand, and tells it if there is room: the parts of the text and, if some types were
-// wanted, what came and the cure. It gives -1.
+// fails notes what is wrong with the value at hand and, if there is room, tells it: the parts, and of wanted types what came.
 func (e *evaluation) fails(weight int64, want types, parts ...string) int {
 	if e.wrong = (e.wrong + wrongPart) | weight&(wrongTag|wrongKind); !e.telling {
 		return -1
-	}
-	if e.ahead+len(e.problems)-e.from >= maxProblems || len(e.problems) > 20*maxProblems {
+	} else if e.ahead+len(e.problems)-e.from >= maxProblems || len(e.problems) > 20*maxProblems {
 		e.more++
 		return -1
 	}
 	line := e.line[:0]
 	for k, s := range e.path {
-		switch {
-		case k >= maxSteps/2 && k < len(e.path)-maxSteps/2:
-			if k == maxSteps/2 {
-				line = append(line, "/…"...)
-			}
-		case s.at == isMissing:
-			line = append(append(line, '/'), escapePointer.Replace(s.missing)...)
+		switch line = append(line, '/'); {
+		case k == maxSteps/2 && len(e.path) > maxSteps:
+			line = append(line, "…"...)
+		case k > maxSteps/2 && k < len(e.path)-maxSteps/2:
+			line = line[:len(line)-1] // left out
+		case s.known != nil:
+			line = append(line, escapePointer.Replace(s.known.shown)...)
 		case s.at < 0:
-			line = strconv.AppendInt(append(line, '/'), int64(^s.at), 10)
+			line = strconv.AppendInt(line, int64(^s.at), 10)
 		default:
-			line = appendName(append(line, '/'), e.data[s.at:skipText(e.data, s.at)])
+			text := head(e.data[s.at:])
+			e.texts = appendUnescaped(e.texts[:0], text[1:len(text)-1])
+			line = append(line, escapePointer.Replace(brief(string(e.texts)))...)
 		}
 	}
 	pointer := len(line)
@@ -1227,33 +1134,18 @@ func (e *evaluation) fails(weight int64, want types, parts ...string) int {
 	return -1
 }
 
-// report makes the error. What two schemas say alike of one place is told once.
-func (e *evaluation) report() *ValidationError {
-	v, size := &ValidationError{Problems: make([]Problem, 0, len(e.problems)), More: e.more}, 0
-	for k, p := range e.problems {
-		if slices.ContainsFunc(e.problems[:k], func(q problem) bool { return q.Problem == p.Problem && q.at == p.at }) {
-			continue
-		}
-		if size += len(place(p.Pointer)) + len(p.Message) + len(": \n"); size > maxProblemText {
-			v.More++
-		} else {
-			v.Problems = append(v.Problems, p.Problem)
-		}
-	}
-	return v
-}
-
 // cure says what to do about a value of the wrong type, where that is clear.
 func (e *evaluation) cure(want, t types) string {
 	switch {
-	case t == typeNull && e.optional:
+	case t == typeNull && len(e.path) > 0 && e.path[len(e.path)-1].optional:
 		return "; leave it out"
 	case t&(typeNumber|typeBoolean) != 0 && want == typeString:
 		return "; send it in quotes"
 	case t == typeString && want&t == 0:
-		inside := typeOf[e.data[skipSpace(e.data, e.at+1)]]
-		if (want&inside != 0 || inside == typeNumber && want&typeInteger != 0) &&
-			checkJSON([]byte(unquote(e.data[e.at:skipText(e.data, e.at)]))) == nil {
+		text := e.data[e.at:skipText(e.data, e.at)]
+		inside := typeOf[text[skipSpace(text, 1)]]
+		fits := want&inside != 0 || inside == typeNumber && want&typeInteger != 0
+		if fits && checkJSON([]byte(unquote(text))) == nil {
 			return "; send it as JSON, not in a string"
 		}
 	}
@@ -1268,23 +1160,18 @@ var (
 		"\u2028", `\u2028`, "\u2029", `\u2029`)
 )
 
-// brief shows a name or an expression of the schema: on one line, clipped, and with lone surrogates as escapes.
+// brief shows a name or an expression: on one line, clipped, and with lone surrogates as escapes.
 func brief(text string) string {
+	if len(text) <= maxClientText && !strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf || !plain[r] }) {
+		return text
+	}
 	return oneLine.Replace(clientText([]byte(`"` + strings.ReplaceAll(text, `\`, `\\`) + `"`)))
 }
 
-// appendName appends a member's name, in its quotes, as a step of a JSON Pointer.
-func appendName(dst, text []byte) []byte {
-	unlike := func(c byte) bool { return !plain[c] || c == '~' || c == '/' }
-	if name := text[1 : len(text)-1]; len(name) <= maxClientText && !slices.ContainsFunc(name, unlike) {
-		return append(dst, name...)
-	}
-	return append(dst, escapePointer.Replace(oneLine.Replace(clientText(head(text))))...)
-}
-
-// head gives the first part of a long string. An escape that it cuts in half lies beyond what is shown.
-func head(text []byte) []byte {
-	if most := 8 * maxClientText; len(text) > most {
+// head gives the string that data begins with, or its first part. An escape that it cuts in half lies beyond what is shown.
+func head(data []byte) []byte {
+	text, most := data[:skipText(data, 0)], 8*maxClientText
+	if len(text) > most {
 		return append(text[:most:most], `u0000"`...)
 	}
 	return text
@@ -1296,21 +1183,17 @@ func appendShown(dst, data []byte) []byte {
 	case typeObject, typeArray:
 		return append(dst, t.String()...)
 	case typeString:
-		return appendClientText(dst, head(data[:skipText(data, 0)]))
+		return appendClientText(dst, head(data))
 	}
 	return append(dst, clip(string(data[:skip(data, 0)]))...)
 }
 
 // join lists texts, and says so if it leaves some out.
 func join(texts []string, between string) string {
-	list := ""
-	for i, text := range texts {
-		if i > 0 {
-			list += between
-		}
-		if list += text; len(list)+64 > maxList {
-			return fmt.Sprintf("%s… (%d in all)", list[:len(list)-len(text)], len(texts))
-		}
+	list := strings.Join(texts, between)
+	if len(list) > maxList {
+		end := strings.LastIndex(list[:maxList-64], between) + len(between)
+		list = fmt.Sprintf("%s… (%d in all)", list[:end], len(texts))
 	}
 	return list
 }

@@ -37,8 +37,8 @@ func FuzzSchema(f *testing.F) {
 		if err != nil && !isProblem {
 			return // not strict JSON
 		}
-		e := evaluation{data: data, frame: frame{at: skipSpace(data, 0)}}
-		if e.apply(s.root, e.at); (e.wrong == 0) != (err == nil) {
+		e := evaluation{canonical: canonical{data: data}, frame: frame{at: skipSpace(data, 0)}}
+		if e.apply(s.root); (e.wrong == 0) != (err == nil) {
 			t.Errorf("the verdict is %v, and without problems %v", err, e.wrong)
 		}
 		if !isProblem {

@@ -273,7 +273,7 @@ func TestSchemaNotJSON(t *testing.T) {
 
 func TestSchemaRefusals(t *testing.T) {
 	const draft7 = `"$schema":"http://json-schema.org/draft-07/schema#"`
-	dialect := "takes https://json-schema.org/draft/2020-12/schema or http://json-schema.org/draft-07/schema#, one for the whole schema"
+	dialect := "takes https://json-schema.org/draft/2020-12/schema or http://json-schema.org/draft-07/schema#, one in all"
 	for _, test := range []struct{ rule, schema, want string }{
 		{"a schema is an object or a boolean", `1`, "(root): takes a schema: an object, true or false"},
 		{"a schema is strict JSON", `{"a":1,"a":2}`, "(root): a member name twice in one object, at byte 8"},
