@@ -1,8 +1,8 @@
 // schema.go: JSON Schema 2020-12, so far as it can be exact, bounded and fast: what tools say of their arguments.
 //
-// What is supported and what is refused; the compiler, which makes nodes; the evaluation, one walk over the data; the report.
+// What is supported and what is refused; the compiler, which makes nodes; the evaluation, a walk over the data; the report.
 // Pages: basic/index, heading JSON Schema Usage; server/tools, heading Tool. "Core" and "Validation" are the documents of JSON
-// Schema 2020-12, with their sections. Read after number.go; next is pattern.go.
+// Schema 2020-12, with their sections. Read after patterns.go; next is pattern.go.
 
 package mcp
 
@@ -34,7 +34,8 @@ const (
 	always          = -1     // what needs no other member has in its place
 )
 
-// A keyword takes some types of value, and reads the value at raw[at] into a node. Without read it is an annotation, like x-*.
+// A keyword takes some types of value, and reads the value at raw[at] into a node. Without read it is an annotation, like x-*,
+// but for $id, which is read before the others.
 type keyword struct {
 	takes, on types // on: the values that it concerns, if the node is to look at them
 	read      func(c *compiler, n *node, at int)
@@ -136,7 +137,8 @@ func (e *SchemaError) Unwrap() error { return e.Err }
 
 func place(pointer string) string { return cmp.Or(pointer, "(root)") }
 
-// A node is a schema. A keyword that is absent has the value that lets everything pass; $ref is one more of allOf.
+// A node is a schema. A keyword that is absent has the value that lets everything pass, which compiler.schema sees to; $ref is one
+// more of allOf.
 type node struct {
 	at, refAt            int      // where it begins in the raw schema, and where its $ref has its value
 	base                 *url.URL // of its references
@@ -228,9 +230,6 @@ func CompileSchema(raw []byte) (*Schema, error) {
 	}
 	return &Schema{root}, nil
 }
-
-// objectRoot reports whether the root has "type": "object" and no other type.
-func (s *Schema) objectRoot() bool { return s.root.types == typeObject }
 
 type compiler struct {
 	raw             []byte
@@ -350,6 +349,7 @@ func (c *compiler) read(n *node) {
 	}
 }
 
+// one, many and each are keywords with one schema, an array of them, and an object whose members are read one by one.
 func one(on types, slot int) keyword {
 	return keyword{typeAny, on, func(c *compiler, n *node, at int) { n.sub[slot] = c.schema(at) }}
 }
@@ -572,8 +572,8 @@ func (s *Schema) validate(data []byte) *ValidationError {
 	return e.evaluate(s.root, data)
 }
 
-// An evaluation goes over the data once and collects problems on its way. What evaluates a value gives where that ends, or
-// -1 if it has not gone there.
+// An evaluation goes over the data and collects problems on its way: once, but for what several schemas or branches have a say
+// in. What evaluates a value gives where that ends, or -1 if it has not gone there.
 type evaluation struct {
 	canonical                           // the data; work: schemas applied, and bytes passed over
 	scanner           scanner           // of raw data; it also finds what is twice
@@ -591,7 +591,7 @@ type evaluation struct {
 type (
 	// A frame is what an evaluation knows of the value at hand.
 	frame struct {
-		at, from, ahead  int   // where it begins; where its problems do; how many of the values around it come before those
+		at, from, ahead  int   // where it begins; where its problems do; how many problems of values around it come before those
 		wrong            int64 // see the weights
 		telling, marking bool  // problems are told, not only the verdict; marks are wanted
 	}
@@ -971,7 +971,8 @@ func (e *evaluation) applicators(n *node) (end int) {
 	return end
 }
 
-// try evaluates a schema in place for the gravest that is wrong. If it fails it leaves no marks: Core 7.7.1.
+// try evaluates a schema in place for how wrong the value is: its kind, a tag, or else how many parts. If it fails it leaves no
+// marks: Core 7.7.1.
 func (e *evaluation) try(n *node) int64 {
 	outer, marks := e.frame, len(e.marks)
 	e.telling, e.wrong = false, 0
@@ -1168,7 +1169,8 @@ func brief(text string) string {
 	return oneLine.Replace(clientText([]byte(`"` + strings.ReplaceAll(text, `\`, `\\`) + `"`)))
 }
 
-// head gives the string that data begins with, or its first part. An escape that it cuts in half lies beyond what is shown.
+// head gives the string that data begins with, or its first part, with an end that also completes an escape cut in half: that lies
+// beyond what is shown.
 func head(data []byte) []byte {
 	text, most := data[:skipText(data, 0)], 8*maxClientText
 	if len(text) > most {

@@ -513,16 +513,3 @@ func TestSchemaAllocations(t *testing.T) {
 		})
 	}
 }
-
-func TestSchemaObjectRoot(t *testing.T) {
-	for schema, want := range map[string]bool{`{"type":"object"}`: true, `{"type":["object"]}`: true, `{"type":["object","null"]}`: false,
-		`{}`: false, `true`: false, `{"allOf":[{"type":"object"}]}`: false} {
-		s, err := CompileSchema([]byte(schema))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := s.objectRoot(); got != want {
-			t.Errorf("objectRoot of %s is %v", schema, got)
-		}
-	}
-}
