@@ -120,8 +120,7 @@ func NewServer(info Implementation, options Options) *Server {
 	options.StateLife = cmp.Or(options.StateLife, DefaultStateLife)
 	options.StateKey = []byte(cmp.Or(string(options.StateKey), rand.Text()))
 	options.Log = cmp.Or(options.Log, log.New(os.Stderr, info.Name+": ", log.LstdFlags))
-	s := &Server{options: options, tools: make(map[string]*tool), onChange: make(chan struct{})}
-	s.logging = make(chan struct{}, maxLogging)
+	s := &Server{options: options, tools: make(map[string]*tool), onChange: make(chan struct{}), logging: make(chan struct{}, maxLogging)}
 	e := encoder{buf: []byte(`"` + MetaServerInfo + `":{`)}
 	e.text("name", info.Name)
 	e.text("version", info.Version)
@@ -147,10 +146,10 @@ func (s *Server) endCached(e *encoder) []byte {
 	return append(e.buf, '}')
 }
 
-// The slots in which the reading of a message notes the values that mean something here, by the object that they are in.
+// The slots are where the reading of a message notes the values that mean something here: of the message, of params, of _meta.
 const slotJSONRPC, slotID, slotMethod, slotParams, slotResult, slotError = 0, 1, 2, 3, 4, 5
 const slotMeta, slotName, slotArguments, slotCursor, slotInputResponses, slotRequestState = 6, 7, 8, 9, 10, 11
-const slotNotifications, slotRequestID, slotReason = 12, 13, 14 // of params, as those before
+const slotNotifications, slotRequestID, slotReason = 12, 13, 14
 const slotVersion, slotCapabilities, slotProgressToken, slots = 15, 16, 17, 18
 
 // messageFields are the members that go there; all others are ignored, as the schema says.
@@ -185,10 +184,10 @@ func (m *message) at(slot int) []byte {
 	return nil
 }
 
-// A kind is what a line turns out to be.
+// A kind is what a line turns out to be. What is invalid is answered by an error, a request by a result or an error.
 type kind int
 
-const invalid, request, notification, response kind = 0, 1, 2, 3 // answered by an error; answered; never; passed over
+const invalid, request, notification, response kind = 0, 1, 2, 3
 
 // read takes a line apart and says what it is; for an invalid one also what is wrong with it. The rules are those of
 // JSON-RPC 2.0 as basic/index, heading Messages, narrows them; the first that fits decides.
@@ -263,9 +262,13 @@ func textIs(value []byte, text string) bool {
 	return isText(value) && (string(value[1:len(value)-1]) == text || unquote(value) == text)
 }
 
-// open decides what becomes of a request, in the order of checks that SPEC_NOTES.md lays down: the metadata, the method, its
-// params, the tool. It gives the result at once, or a task that is to be run.
-func (s *Server) open(m *message) (result []byte, t *task, err *Error) {
+// open decides what becomes of a message that has been read. For a request the order of checks is that of SPEC_NOTES.md: the
+// metadata, the method, its params, the tool. It gives the answer, which is a result or an error, or a task that is to be run for
+// it; or nothing, where there is none to give.
+func (s *Server) open(m *message, kind kind, invalid *Error) (result []byte, t *task, err *Error) {
+	if err = invalid; kind != request {
+		return nil, nil, err
+	}
 	if err = m.checkMeta(); err != nil {
 		return nil, nil, err
 	}
@@ -291,7 +294,6 @@ type task struct {
 	id               []byte
 	call             Call
 	toolsListChanged bool                     // a subscription to these notifications
-	wantsProgress    bool                     // the request has a progress token
 	lock             sync.Locker              // guards what is written for the task
 	send             func(next func() []byte) // writes a notification, once there is room; called with the lock held
 	over             bool                     // it is answered or cancelled: nothing more is written for it
@@ -317,18 +319,11 @@ func (s *Server) HandleMessage(ctx context.Context, line []byte, notify func(mes
 	if len(line) > s.options.MaxMessage {
 		return appendError(nil, nil, tooLong(s.options.MaxMessage))
 	}
-	m, result, t := message{}, []byte(nil), (*task)(nil)
+	var m message
 	kind, failure := m.read(line)
-	if failure == nil && kind == request {
-		result, t, failure = s.open(&m)
-	}
-	switch {
-	case kind == notification || kind == response:
-		return nil
-	case failure != nil:
-		return appendError(nil, m.id(), failure)
-	case t == nil:
-		return appendResult(nil, m.id(), result)
+	result, t, failure := s.open(&m, kind, failure)
+	if t == nil {
+		return appendAnswer(nil, m.id(), result, failure)
 	}
 	var mu sync.Mutex
 	t.lock = &mu
@@ -337,7 +332,6 @@ func (s *Server) HandleMessage(ctx context.Context, line []byte, notify func(mes
 			notify(message)
 		}
 	}
-	t.call.progress = newProgress(t)
 	answer := make(chan []byte, 1)
 	go s.perform(ctx, t, func(t *task, message []byte) { // on a goroutine of its own, which the tool may end
 		mu.Lock()
@@ -353,6 +347,16 @@ func (s *Server) HandleMessage(ctx context.Context, line []byte, notify func(mes
 
 func tooLong(limit int) *Error {
 	return &Error{Code: CodeInvalidRequest, Message: fmt.Sprintf("Invalid Request: longer than %d bytes", limit)}
+}
+
+// appendAnswer appends the response that carries a result or an error, if there is one.
+func appendAnswer(dst, id, result []byte, failure *Error) []byte {
+	if failure != nil {
+		return appendError(dst, id, failure)
+	} else if result != nil {
+		return appendResult(dst, id, result)
+	}
+	return dst
 }
 
 // appendResult appends the response that carries a result.

@@ -362,8 +362,8 @@ func TestAnswers(t *testing.T) {
 		{"in another order, with others among them", `{"x":1,` + roots + `,"FORM":{},` + sample + `,"y":{"action":"accept"},` + form + `}`, all},
 		{"with the names written with escapes", `{"f\u006frm":{"action":"decline"},` + sample + `,` + roots + `}`, all},
 		{"one is missing, and all are asked again", `{` + form + `,` + roots + `}`, again},
-		{"answers not an object", `[]`, failure("1", -32602, "Invalid params: name and requestState must be strings, arguments and inputResponses objects")},
-		{"answers null", `null`, failure("1", -32602, "Invalid params: name and requestState must be strings, arguments and inputResponses objects")},
+		{"answers not an object", `[]`, failure("1", -32602, "Invalid params: inputResponses: expected an object, got an array")},
+		{"answers null", `null`, failure("1", -32602, "Invalid params: inputResponses: expected an object, got null; leave it out")},
 	} {
 		t.Run(row.rule, func(t *testing.T) {
 			params := ""
@@ -382,7 +382,7 @@ func TestAnswers(t *testing.T) {
 		} {
 			got := ask(t, s, withCapabilities("1", "ask", everyCapability, `,"inputResponses":{`+wrong+`}`))
 			key, _, _ := strings.Cut(wrong[1:], `"`)
-			if want := `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid params: inputResponses ` + key + ` is no answer to `; !strings.HasPrefix(got, want) || len(got) > 400 {
+			if want := `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid params: inputResponses/` + key; !strings.HasPrefix(got, want) || len(got) > 400 {
 				t.Errorf("%s: %s", wrong, got)
 			}
 		}
@@ -710,11 +710,11 @@ func TestSubscriptions(t *testing.T) {
 	t.Run("a malformed filter is refused", func(t *testing.T) {
 		s := emptyServer(Options{})
 		for _, row := range []struct{ params, message string }{
-			{``, " must be an object"},
-			{`"notifications":null`, " must be an object"},
-			{`"notifications":[]`, " must be an object"},
-			{`"notifications":"toolsListChanged"`, " must be an object"},
-			{`"notifications":true`, " must be an object"},
+			{``, ": missing, but required: expected an object"},
+			{`"notifications":null`, ": expected an object, got "},
+			{`"notifications":[]`, ": expected an object, got "},
+			{`"notifications":"toolsListChanged"`, ": expected an object, got "},
+			{`"notifications":true`, ": expected an object, got "},
 			{`"notifications":{"toolsListChanged":null}`, "/toolsListChanged: "},
 			{`"notifications":{"toolsListChanged":"true"}`, "/toolsListChanged: "},
 			{`"notifications":{"toolsListChanged":1}`, "/toolsListChanged: "},

@@ -234,24 +234,15 @@ func (c *conn) writeOut(l *lane) bool {
 func (c *conn) serve(l *lane, line []byte) {
 	m := &l.msg
 	kind, failure := m.read(line)
-	switch {
-	case kind == notification:
+	if kind == notification {
 		c.cancel(m.cancels())
-		return
-	case kind == response:
-		return
-	case failure == nil && l.inFlight && c.inFlight(m.id()):
-		_, failure = m.refuse("the id is in flight already")
+	} else if kind == request && l.inFlight && c.inFlight(m.id()) {
+		kind, failure = m.refuse("the id is in flight already")
 	}
-	var result []byte
-	var t *task
-	if failure == nil {
-		result, t, failure = c.server.open(m)
-	}
-	if t == nil {
-		c.respond(m.id(), result, failure)
-	} else {
+	if result, t, failure := c.server.open(m, kind, failure); t != nil {
 		c.begin(l, t)
+	} else if result != nil || failure != nil {
+		c.respond(m.id(), result, failure)
 	}
 }
 
@@ -275,13 +266,8 @@ func (c *conn) inFlight(id []byte) bool {
 func (c *conn) respond(id, result []byte, failure *Error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.waitForRoom(nil) {
-		return
-	}
-	if failure != nil {
-		c.out = append(appendError(c.out, id, failure), '\n')
-	} else {
-		c.out = append(appendResult(c.out, id, result), '\n')
+	if c.waitForRoom(nil) {
+		c.out = append(appendAnswer(c.out, id, result, failure), '\n')
 	}
 }
 
@@ -326,7 +312,7 @@ func (c *conn) begin(l *lane, t *task) {
 	tool := t.call.tool
 	t.size, t.lock = len(l.msg.line), &c.mu
 	t.ctx = &callContext{Context: c.open}
-	if t.call.progress = newProgress(t); t.call.progress != nil || tool == nil {
+	if t.call.progress != nil || tool == nil {
 		t.send = func(next func() []byte) { c.send(t, next) }
 	}
 	c.mu.Lock()
