@@ -23,6 +23,7 @@ const (
 	maxWaitingBytes = 16 << 20               // of those requests
 	maxPatience     = 100 * time.Millisecond // how long the reader waits for a place, before it refuses
 	maxFarewell     = 500 * time.Millisecond // how long a client that does not read keeps Serve, once its context has ended
+	forever         = 1<<63 - 1              // as a duration, which is long enough
 	flushAt         = 64 << 10               // bytes of output that a reader with more input to serve gathers
 	handOver        = 500 * time.Microsecond // how long the reader may run a call, and what counts as a slow tool
 )
@@ -63,14 +64,8 @@ func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	idle := func() bool { return c.running == 0 && len(c.queue) == 0 && c.telling == 0 }
-	for c.err == nil && ctx.Err() == nil && !idle() {
-		grace, cancel := context.WithTimeout(ctx, s.options.Grace)
-		c.await(grace, idle)
-		cancel()
-		if !c.full() {
-			break
-		}
-		c.await(ctx, func() bool { return !c.full() }) // the grace does not run while the client does not read
+	for c.await(ctx, s.options.Grace, idle); c.full() && ctx.Err() == nil && !idle(); c.await(ctx, s.options.Grace, idle) {
+		c.await(ctx, forever, func() bool { return !c.full() }) // the grace does not run while the client does not read
 	}
 	farewell := ctx.Err() != nil
 	giveUp()
@@ -78,12 +73,8 @@ func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 	flushed := func() bool {
 		return len(c.out) == 0 && c.writing == 0 && c.telling == 0 && (c.waiting == len(c.queue) || !farewell)
 	}
-	c.await(ctx, flushed) // as long as the client takes to read it
-	if ctx.Err() != nil {
-		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxFarewell)
-		c.await(last, flushed)
-		cancel()
-	}
+	c.await(ctx, forever, flushed) // as long as the client takes to read it
+	c.await(context.WithoutCancel(ctx), maxFarewell, flushed)
 	c.err = cmp.Or(c.err, io.ErrClosedPipe) // nothing more is written
 	c.room.Broadcast()
 	return c.readErr
@@ -110,8 +101,10 @@ type conn struct {
 	readErr      error
 }
 
-// await waits until done, or the client is gone, or ctx ends. Like the next two it is called with c.mu held.
-func (c *conn) await(ctx context.Context, done func() bool) {
+// await waits until done, or the client is gone, or ctx or a time ends. Like the next two it is called with c.mu held.
+func (c *conn) await(ctx context.Context, atMost time.Duration, done func() bool) {
+	ctx, cancel := context.WithTimeout(ctx, atMost)
+	defer cancel()
 	defer context.AfterFunc(ctx, c.wakeUp)()
 	for c.err == nil && ctx.Err() == nil && !done() {
 		c.room.Wait()
@@ -275,20 +268,15 @@ func (c *conn) respond(id, result []byte, failure *Error) {
 // into the connection's and taken out again, is made for those that do. For an echo it would be a tenth of the time.
 type callContext struct {
 	context.Context // the connection's
-	mu              sync.Mutex
+	once            sync.Once
 	own             context.Context
 	cancel          func()
-	ended           bool
 }
 
+var endedContext, endContext = context.WithCancel(context.Background())
+
 func (c *callContext) asked() context.Context {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.own == nil {
-		if c.own, c.cancel = context.WithCancel(c.Context); c.ended {
-			c.cancel()
-		}
-	}
+	c.once.Do(func() { c.own, c.cancel = context.WithCancel(c.Context) })
 	return c.own
 }
 
@@ -299,11 +287,8 @@ func (c *callContext) Done() <-chan struct{} { return c.asked().Done() }
 func (c *callContext) Err() error { return c.asked().Err() }
 
 func (c *callContext) end() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.ended = true; c.cancel != nil {
-		c.cancel()
-	}
+	c.once.Do(func() { c.own, c.cancel = endedContext, endContext }) // if nobody has asked
+	c.cancel()
 }
 
 // begin runs a task, or puts it where it waits for its turn: at most MaxRunning calls run at once, and the rest wait in order.
