@@ -51,16 +51,14 @@ func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 	if s.options.Legacy {
 		r, w, limit = translate(s, r, w)
 	}
-	ended := make(chan struct{})
-	c := &conn{Writer: NewWriter(w), server: s, serving: ctx, tasks: make(map[idKey]*task)}
+	reading, end := context.WithCancel(ctx)
+	defer end()
 	open, giveUp := context.WithCancel(ctx)
 	defer giveUp()
-	c.open, c.finish, c.end = open, c.finished, sync.OnceFunc(func() { close(ended) })
+	c := &conn{Writer: NewWriter(w), server: s, serving: ctx, open: open, end: end, tasks: make(map[idKey]*task)}
+	c.finish = c.finished
 	go c.read(c.newLane(NewReader(r, limit)))
-	select {
-	case <-ended:
-	case <-ctx.Done():
-	}
+	<-reading.Done()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	idle := func() bool { return c.running == 0 && len(c.queue) == 0 && c.telling == 0 }
@@ -298,7 +296,12 @@ func (c *conn) begin(l *lane, t *task) {
 	t.size, t.lock = len(l.msg.line), &c.mu
 	t.ctx = &callContext{Context: c.open}
 	if t.call.progress != nil || tool == nil {
-		t.send = func(next func() []byte) { c.send(t, next) }
+		t.send = func(next func() []byte) {
+			if t.over = !c.waitForRoom(t); !t.over {
+				c.put(next())
+				c.flushNow()
+			}
+		}
 	}
 	c.mu.Lock()
 	free := tool != nil && c.running < c.server.options.MaxRunning && len(c.queue) == 0
@@ -401,14 +404,6 @@ func (c *conn) cancel(key idKey) {
 		c.place(t, -1)
 	}
 	c.room.Broadcast()
-}
-
-// send writes a notification that belongs to a task, unless the task is over.
-func (c *conn) send(t *task, next func() []byte) {
-	if t.over = !c.waitForRoom(t); !t.over {
-		c.put(next())
-		c.flushNow()
-	}
 }
 
 // finished writes the last messages of a task whose function has returned, unless it is over: the progress that waits, the
