@@ -137,10 +137,7 @@ func NewServer(info Implementation, options Options) *Server {
 
 // endCached ends a result that may be cached: both hints of server/utilities/caching, and who made it.
 func (s *Server) endCached(e *encoder) []byte {
-	scope := "public"
-	if s.options.Private {
-		scope = "private"
-	}
+	scope := map[bool]string{false: "public", true: "private"}[s.options.Private]
 	e.item(fmt.Sprintf(`"ttlMs":%d,"cacheScope":"%s"`, s.options.TTL.Milliseconds(), scope))
 	e.meta(s, nil)
 	return append(e.buf, '}')
@@ -228,6 +225,10 @@ func (m *message) refuse(why string) (kind, *Error) {
 	return invalid, &Error{Code: CodeInvalidRequest, Message: "Invalid Request: " + why}
 }
 
+func tooLong(limit int) *Error {
+	return &Error{Code: CodeInvalidRequest, Message: fmt.Sprintf("Invalid Request: longer than %d bytes", limit)}
+}
+
 // id is the id that an answer goes to, or nil: there has to be exactly one, and a valid one. Where the request could not
 // be identified the answer has no id member, because the schema does not allow null there.
 func (m *message) id() []byte {
@@ -266,8 +267,8 @@ func textIs(value []byte, text string) bool {
 // metadata, the method, its params, the tool. It gives the answer, which is a result or an error, or a task that is to be run for
 // it; or nothing, where there is none to give.
 func (s *Server) open(m *message, kind kind, invalid *Error) (result []byte, t *task, err *Error) {
-	if err = invalid; kind != request {
-		return nil, nil, err
+	if kind != request {
+		return nil, nil, invalid
 	}
 	if err = m.checkMeta(); err != nil {
 		return nil, nil, err
@@ -317,13 +318,13 @@ func (s *Server) HandleMessage(ctx context.Context, line []byte, notify func(mes
 		return nil
 	}
 	if len(line) > s.options.MaxMessage {
-		return appendError(nil, nil, tooLong(s.options.MaxMessage))
+		return appendResponse(nil, nil, nil, tooLong(s.options.MaxMessage))
 	}
 	var m message
 	kind, failure := m.read(line)
 	result, t, failure := s.open(&m, kind, failure)
 	if t == nil {
-		return appendAnswer(nil, m.id(), result, failure)
+		return appendResponse(nil, m.id(), result, failure)
 	}
 	var mu sync.Mutex
 	t.lock = &mu
@@ -345,28 +346,20 @@ func (s *Server) HandleMessage(ctx context.Context, line []byte, notify func(mes
 	return <-answer
 }
 
-func tooLong(limit int) *Error {
-	return &Error{Code: CodeInvalidRequest, Message: fmt.Sprintf("Invalid Request: longer than %d bytes", limit)}
-}
-
-// appendAnswer appends the response that carries a result or an error, if there is one.
-func appendAnswer(dst, id, result []byte, failure *Error) []byte {
-	if failure != nil {
-		return appendError(dst, id, failure)
-	} else if result != nil {
-		return appendResult(dst, id, result)
-	}
-	return dst
-}
-
 // appendResult appends the response that carries a result.
 func appendResult(dst, id, result []byte) []byte {
 	dst = append(append(dst, `{"jsonrpc":"2.0","id":`...), id...)
 	return append(append(append(dst, `,"result":`...), result...), '}')
 }
 
-// appendError appends the response that carries an error, without an id where there is none.
-func appendError(dst, id []byte, e *Error) []byte {
+// appendResponse appends the response that carries an error, without an id where there is none; or a result; or nothing.
+func appendResponse(dst, id, result []byte, e *Error) []byte {
+	switch {
+	case e == nil && result == nil:
+		return dst
+	case e == nil:
+		return appendResult(dst, id, result)
+	}
 	dst = append(dst, `{"jsonrpc":"2.0"`...)
 	if id != nil {
 		dst = append(append(dst, `,"id":`...), id...)

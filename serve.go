@@ -258,7 +258,7 @@ func (c *conn) respond(id, result []byte, failure *Error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.waitForRoom(nil) {
-		c.out = append(appendAnswer(c.out, id, result, failure), '\n')
+		c.out = append(appendResponse(c.out, id, result, failure), '\n')
 	}
 }
 
@@ -319,7 +319,7 @@ func (c *conn) begin(l *lane, t *task) {
 	case c.open.Err() != nil:
 	case !free:
 		t.ctx.end()
-		c.put(appendError(nil, t.id, &Error{Code: CodeInternalError, Message: "Too many requests in flight"}))
+		c.put(appendResponse(nil, t.id, nil, &Error{Code: CodeInternalError, Message: "Too many requests in flight"}))
 	default:
 		t.key = keyOf(t.id)
 		c.tasks[t.key] = t

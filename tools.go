@@ -289,7 +289,7 @@ func (s *Server) perform(ctx context.Context, t *task, finish func(t *task, resp
 	failure, returned := errInternal, false // it stands, whatever the text of a panic does
 	defer func() {
 		if failure != nil {
-			e.buf = appendError(e.buf[:0], t.id, failure)
+			e.buf = appendResponse(e.buf[:0], t.id, nil, failure)
 		}
 		if finish(t, e.buf); cap(e.buf) <= maxOutput {
 			encoders.Put(e)
