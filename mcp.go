@@ -7,16 +7,7 @@
 // has, and tools/call runs one. A tool that fails, or is given arguments that do not fit its schema, answers with an ordinary
 // result that says isError, because the model is to read it; an error is for requests that are wrong in themselves.
 //
-// A whole server:
-//
-//	package main
-//
-//	import (
-//		"context"
-//		"log"
-//
-//		"example.com/minimcp"
-//	)
+// A server, but for its imports (README has it whole):
 //
 //	var tool = mcp.Tool{Name: "greet", InputSchema: []byte(`{"type":"object","properties":{"name":{"type":"string"}}}`)}
 //
@@ -337,7 +328,7 @@ func (s *Server) HandleMessage(ctx context.Context, line []byte, notify func(mes
 	go s.perform(ctx, t, func(t *task, message []byte) { // on a goroutine of its own, which the tool may end
 		mu.Lock()
 		defer mu.Unlock()
-		if last := t.call.progress.end(); last != nil {
+		if last := t.call.progress.take(); last != nil {
 			t.send(func() []byte { return last })
 		}
 		t.over = true

@@ -66,10 +66,7 @@ func (p *progress) write() {
 	if p.busy = p.waiting != nil && !p.task.over; !p.busy {
 		return
 	}
-	p.task.send(func() (newest []byte) { // once there is room, which may take as long as the client does not read
-		newest, p.waiting = p.waiting, nil
-		return newest
-	})
+	p.task.send(p.take) // once there is room, which may take as long as the client does not read
 	time.AfterFunc(progressInterval, func() {
 		p.task.lock.Lock()
 		defer p.task.lock.Unlock()
@@ -77,12 +74,12 @@ func (p *progress) write() {
 	})
 }
 
-// end gives what still waits when the call is about to be answered, or nil.
-func (p *progress) end() (last []byte) {
+// take gives what waits, for somebody to write it, or nil.
+func (p *progress) take() (newest []byte) {
 	if p != nil {
-		last, p.waiting = p.waiting, nil
+		newest, p.waiting = p.waiting, nil
 	}
-	return last
+	return newest
 }
 
 // An InputRequest is a question to the client: basic/patterns/mrtr, heading InputRequests.
@@ -118,8 +115,8 @@ const formText = `{"type":"object","required":["type","properties"],
 
 var formSchema = lazySchema(formText)
 
-// kinds are the questions that may be asked, in so much of their shape, and of their answers', as the schema demands.
-var kinds = map[string]struct{ question, answer func() *Schema }{
+// inputKinds are the questions that may be asked, in so much of their shape, and of their answers', as the schema demands.
+var inputKinds = map[string]struct{ request, response func() *Schema }{
 	"elicitation/create": {
 		lazySchema(`{"properties":{"params":{"type":"object","required":["message"],"properties":{"message":{"type":"string"}},
 			"if":{"required":["mode"],"properties":{"mode":{"const":"url"}}},
@@ -149,7 +146,7 @@ func (e *encoder) question(s *Server, q *InputRequired, declared Capability) *Er
 	}
 	var needed Capability
 	for i, r := range q.Requests {
-		kind, known := kinds[r.Method]
+		kind, known := inputKinds[r.Method]
 		taken := slices.ContainsFunc(q.Requests[:i], func(q InputRequest) bool { return q.Key == r.Key })
 		if !known || taken || !utf8.ValidString(r.Key) {
 			e.fail(fmt.Errorf("input request: method %q is none, or key %q not UTF-8 or another's", r.Method, r.Key))
@@ -160,7 +157,7 @@ func (e *encoder) question(s *Server, q *InputRequired, declared Capability) *Er
 		}
 		key := appendText(nil, r.Key)
 		e.buf = e.member(string(key[1 : len(key)-1]))
-		e.value(r, kind.question())
+		e.value(r, kind.request())
 		needed |= r.needs()
 	}
 	if len(q.Requests) > 0 {
@@ -214,9 +211,9 @@ func (c *Call) Ask(requests ...InputRequest) ([]json.RawMessage, error) {
 	missing := false
 	for i, r := range requests {
 		answers[i] = memberOf(c.inputResponses, r.Key)
-		if kind, known := kinds[r.Method]; answers[i] == nil || !known {
+		if kind, known := inputKinds[r.Method]; answers[i] == nil || !known {
 			missing = true
-		} else if problems := kind.answer().validate(answers[i]); problems != nil {
+		} else if problems := kind.response().validate(answers[i]); problems != nil {
 			return nil, unfit("Invalid params", "/inputResponses/"+clip(r.Key), problems)
 		}
 	}

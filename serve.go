@@ -61,7 +61,7 @@ func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 	<-reading.Done()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	idle := func() bool { return c.running == 0 && len(c.queue) == 0 && c.telling == 0 }
+	idle := func() bool { return c.running == 0 && len(c.queue) == 0 && c.blocked == 0 }
 	for c.await(ctx, s.options.Grace, idle); c.full() && ctx.Err() == nil && !idle(); c.await(ctx, s.options.Grace, idle) {
 		c.await(ctx, forever, func() bool { return !c.full() }) // the grace does not run while the client does not read
 	}
@@ -69,7 +69,7 @@ func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 	giveUp()
 	go c.wakeUp() // a Write may not end
 	flushed := func() bool {
-		return len(c.out) == 0 && c.writing == 0 && c.telling == 0 && (c.waiting == len(c.queue) || !farewell)
+		return len(c.out) == 0 && c.writing == 0 && c.blocked == 0 && (c.waiting == len(c.queue) || !farewell)
 	}
 	c.await(ctx, forever, flushed) // as long as the client takes to read it
 	c.await(context.WithoutCancel(ctx), maxFarewell, flushed)
@@ -94,7 +94,7 @@ type conn struct {
 	waiting      int             // requests in queue, and subscriptions
 	waitingBytes int             // of those
 	lastPlace    time.Time       // when there was last a place to wait in
-	telling      int             // goroutines that wait for room to write
+	blocked      int             // goroutines that wait for room to write
 	end          func()          // tells Serve that the input has ended, or the client is gone
 	readErr      error
 }
@@ -119,15 +119,15 @@ func (c *conn) flushNow() {
 // may be written for t then, which is nil for an answer of the reader's own: not where it is cancelled or given up; but where
 // the serving context ends, subscriptions get their word.
 func (c *conn) waitForRoom(t *task) bool {
-	given := func() bool {
+	givenUp := func() bool {
 		return c.open.Err() != nil && (t == nil || t.call.tool != nil || c.serving.Err() == nil) || t != nil && t.over
 	}
-	c.telling++
-	for c.full() && c.err == nil && !given() {
+	c.blocked++
+	for c.full() && c.err == nil && !givenUp() {
 		c.room.Wait()
 	}
-	c.telling--
-	return !given()
+	c.blocked--
+	return !givenUp()
 }
 
 // A lane is a reader and what it needs. The goroutine that reads runs a call itself, on the bytes in its buffer: nothing is
@@ -323,7 +323,7 @@ func (c *conn) begin(l *lane, t *task) {
 	default:
 		t.key = keyOf(t.id)
 		c.tasks[t.key] = t
-		c.place(t, 1)
+		c.countWaiting(t, 1)
 		if tool == nil {
 			go c.server.perform(t.ctx, t, c.finish)
 		} else {
@@ -333,8 +333,8 @@ func (c *conn) begin(l *lane, t *task) {
 	}
 }
 
-// place counts a task among those that wait, or, with -1, no longer. Like the next two it is called with c.mu held.
-func (c *conn) place(t *task, n int) {
+// countWaiting counts a task among those that wait, or, with -1, no longer. Like the next two it is called with c.mu held.
+func (c *conn) countWaiting(t *task, n int) {
 	c.waiting += n
 	c.waitingBytes += n * t.size
 	c.lastPlace = time.Now()
@@ -346,7 +346,7 @@ func (c *conn) startWaiting() {
 	for len(c.queue) > 0 && c.running < c.server.options.MaxRunning && c.open.Err() == nil {
 		t := c.queue[0]
 		c.queue = slices.Delete(c.queue, 0, 1)
-		c.place(t, -1)
+		c.countWaiting(t, -1)
 		c.running++
 		go func() {
 			started := time.Now()
@@ -401,7 +401,7 @@ func (c *conn) cancel(key idKey) {
 	t.ctx.end()
 	if i := slices.Index(c.queue, t); i >= 0 {
 		c.queue = slices.Delete(c.queue, i, i+1)
-		c.place(t, -1)
+		c.countWaiting(t, -1)
 	}
 	c.room.Broadcast()
 }
@@ -418,7 +418,7 @@ func (c *conn) finished(t *task, response []byte) {
 		t.lane.busy = false
 	}
 	if c.waitForRoom(t) {
-		if last := t.call.progress.end(); last != nil {
+		if last := t.call.progress.take(); last != nil {
 			c.put(last)
 		}
 		if c.put(response); subscription {
@@ -437,7 +437,7 @@ func (c *conn) finished(t *task, response []byte) {
 		delete(c.tasks, t.key)
 	}
 	if subscription {
-		c.place(t, -1)
+		c.countWaiting(t, -1)
 	} else {
 		c.running--
 		c.startWaiting()
