@@ -111,7 +111,8 @@ func NewServer(info Implementation, options Options) *Server {
 	options.StateLife = cmp.Or(options.StateLife, DefaultStateLife)
 	options.StateKey = []byte(cmp.Or(string(options.StateKey), rand.Text()))
 	options.Log = cmp.Or(options.Log, log.New(os.Stderr, info.Name+": ", log.LstdFlags))
-	s := &Server{options: options, tools: make(map[string]*tool), onChange: make(chan struct{}), logging: make(chan struct{}, maxLogging)}
+	s := &Server{options: options, tools: make(map[string]*tool)}
+	s.onChange, s.logging = make(chan struct{}), make(chan struct{}, maxLogging)
 	e := encoder{buf: []byte(`"` + MetaServerInfo + `":{`)}
 	e.text("name", info.Name)
 	e.text("version", info.Version)

@@ -137,7 +137,7 @@ var inputKinds = map[string]struct{ request, response func() *Schema }{
 }
 
 // question writes an InputRequiredResult: basic/patterns/mrtr, headings InputRequiredResult and Server Requirements. Where the
-// client has not declared what a request needs, it gives the error instead.
+// client has not declared what a request needs (requirement 7), it gives the error that says so.
 func (e *encoder) question(s *Server, q *InputRequired, declared Capability) *Error {
 	if e.text("resultType", "input_required"); len(q.Requests) > 0 {
 		e.open("inputRequests", '{')
@@ -207,8 +207,7 @@ func MissingClientCapability(required Capability) *Error {
 // State or requests to it, and returns it. An answer of the wrong kind is an error too, for the handler to return. Answers that
 // nobody asks for are ignored.
 func (c *Call) Ask(requests ...InputRequest) ([]json.RawMessage, error) {
-	answers := make([]json.RawMessage, len(requests))
-	missing := false
+	answers, missing := make([]json.RawMessage, len(requests)), false
 	for i, r := range requests {
 		answers[i] = memberOf(c.inputResponses, r.Key)
 		if kind, known := inputKinds[r.Method]; answers[i] == nil || !known {
@@ -286,13 +285,14 @@ func (r *ElicitResult) Decode(value any) error {
 // question, as it is with Ask, and says nothing of why it is asked again. On the wire the answer is in inputResponses, by key;
 // minimcp demo shows it.
 func (c *Call) Elicit(key string, form *Form) (*ElicitResult, error) {
-	answers, err := c.Ask(form.Request(key))
+	question := form.Request(key)
+	answers, err := c.Ask(question)
 	if err != nil {
 		return nil, err
 	}
 	r := &ElicitResult{unquote(memberOf(answers[0], "action")), memberOf(answers[0], "content"), form}
 	if r.Action == Accept && (r.Content == nil || form.schema.validate(r.Content) != nil) {
-		return nil, &InputRequired{Requests: []InputRequest{form.Request(key)}}
+		return nil, &InputRequired{Requests: []InputRequest{question}}
 	}
 	return r, nil
 }

@@ -399,6 +399,20 @@ func TestAnswers(t *testing.T) {
 	})
 }
 
+// TestDecodeAnswer: an answer is decoded as arguments are.
+func TestDecodeAnswer(t *testing.T) {
+	form := MustForm("m", `{"type":"object","properties":{"n":{"type":"integer"}}}`)
+	var content struct{ N int }
+	answer := ElicitResult{Accept, json.RawMessage(`{"n":3.0,"N":4}`), form}
+	if err := answer.Decode(&content); err != nil || content.N != 3 {
+		t.Error(content.N, err)
+	}
+	answer.Content = json.RawMessage(`{"n":1e40}`)
+	if err := answer.Decode(&content); err == nil || !strings.HasPrefix(err.Error(), "/n: ") {
+		t.Error(err)
+	}
+}
+
 // TestElicit: a form is accepted, declined or cancelled, and asked again where the answer does not fit it.
 func TestElicit(t *testing.T) {
 	s := withTool(t, emptyServer(Options{}), "greet", func(ctx context.Context, call *Call) (*Result, error) {

@@ -271,7 +271,7 @@ type callContext struct {
 	cancel          func()
 }
 
-var endedContext, endContext = context.WithCancel(context.Background())
+var endedContext, endContext = context.WithCancel(context.Background()) // of calls that nobody has asked about
 
 func (c *callContext) asked() context.Context {
 	c.once.Do(func() { c.own, c.cancel = context.WithCancel(c.Context) })
@@ -285,7 +285,7 @@ func (c *callContext) Done() <-chan struct{} { return c.asked().Done() }
 func (c *callContext) Err() error { return c.asked().Err() }
 
 func (c *callContext) end() {
-	c.once.Do(func() { c.own, c.cancel = endedContext, endContext }) // if nobody has asked
+	c.once.Do(func() { c.own, c.cancel = endedContext, endContext })
 	c.cancel()
 }
 

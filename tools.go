@@ -83,8 +83,7 @@ func Structured(v any) (*Result, error) {
 }
 
 // A Content is one item of a result, by the names of its members: {"type": "image", "data": pixels, "mimeType": "image/png"}.
-// It is written by encoding/json, which sends a []byte in base64. (The page would have a server that embeds resources serve
-// them too, which servers of this package do not.)
+// It is written by encoding/json, which sends a []byte in base64. (Who embeds resources should serve them too; nothing here does.)
 type Content map[string]any
 
 // contentSchema has the five kinds of content: server/tools, heading Tool Result.
@@ -380,10 +379,10 @@ func (e *encoder) result(s *Server, r *Result, output *Schema) {
 		e.fail(errors.New("neither a result nor an error"))
 		return
 	}
-	var structured encoder
 	if r.IsError {
 		output = nil // a failure need not fit
 	}
+	var structured encoder
 	if r.StructuredContent != nil {
 		structured.value(r.StructuredContent, cmp.Or(output, anySchema()))
 	} else if output != nil {
