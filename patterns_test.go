@@ -402,7 +402,9 @@ func TestAnswers(t *testing.T) {
 // TestDecodeAnswer: an answer is decoded as arguments are.
 func TestDecodeAnswer(t *testing.T) {
 	form := MustForm("m", `{"type":"object","properties":{"n":{"type":"integer"}}}`)
-	var content struct{ N int `json:"n"` }
+	var content struct {
+		N int `json:"n"`
+	}
 	answer := ElicitResult{Accept, json.RawMessage(`{"n":3.0,"N":4}`), form}
 	if err := answer.Decode(&content); err != nil || content.N != 3 {
 		t.Error(content.N, err)
