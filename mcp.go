@@ -7,16 +7,7 @@
 // has, and tools/call runs one. A tool that fails, or is given arguments that do not fit its schema, answers with an ordinary
 // result that says isError, because the model is to read it; an error is for requests that are wrong in themselves.
 //
-// A whole server:
-//
-//	package main
-//
-//	import (
-//		"context"
-//		"log"
-//
-//		"example.com/minimcp"
-//	)
+// A server, but for its imports (README has it whole):
 //
 //	var tool = mcp.Tool{Name: "greet", InputSchema: []byte(`{"type":"object","properties":{"name":{"type":"string"}}}`)}
 //
@@ -120,8 +111,8 @@ func NewServer(info Implementation, options Options) *Server {
 	options.StateLife = cmp.Or(options.StateLife, DefaultStateLife)
 	options.StateKey = []byte(cmp.Or(string(options.StateKey), rand.Text()))
 	options.Log = cmp.Or(options.Log, log.New(os.Stderr, info.Name+": ", log.LstdFlags))
-	s := &Server{options: options, tools: make(map[string]*tool), onChange: make(chan struct{})}
-	s.logging = make(chan struct{}, maxLogging)
+	s := &Server{options: options, tools: make(map[string]*tool)}
+	s.onChange, s.logging = make(chan struct{}), make(chan struct{}, maxLogging)
 	e := encoder{buf: []byte(`"` + MetaServerInfo + `":{`)}
 	e.text("name", info.Name)
 	e.text("version", info.Version)
@@ -138,19 +129,16 @@ func NewServer(info Implementation, options Options) *Server {
 
 // endCached ends a result that may be cached: both hints of server/utilities/caching, and who made it.
 func (s *Server) endCached(e *encoder) []byte {
-	scope := "public"
-	if s.options.Private {
-		scope = "private"
-	}
+	scope := map[bool]string{false: "public", true: "private"}[s.options.Private]
 	e.item(fmt.Sprintf(`"ttlMs":%d,"cacheScope":"%s"`, s.options.TTL.Milliseconds(), scope))
 	e.meta(s, nil)
 	return append(e.buf, '}')
 }
 
-// The slots in which the reading of a message notes the values that mean something here, by the object that they are in.
+// The slots are where the reading of a message notes the values that mean something here: of the message, of params, of _meta.
 const slotJSONRPC, slotID, slotMethod, slotParams, slotResult, slotError = 0, 1, 2, 3, 4, 5
 const slotMeta, slotName, slotArguments, slotCursor, slotInputResponses, slotRequestState = 6, 7, 8, 9, 10, 11
-const slotNotifications, slotRequestID, slotReason = 12, 13, 14 // of params, as those before
+const slotNotifications, slotRequestID, slotReason = 12, 13, 14
 const slotVersion, slotCapabilities, slotProgressToken, slots = 15, 16, 17, 18
 
 // messageFields are the members that go there; all others are ignored, as the schema says.
@@ -185,10 +173,10 @@ func (m *message) at(slot int) []byte {
 	return nil
 }
 
-// A kind is what a line turns out to be.
+// A kind is what a line turns out to be. What is invalid is answered by an error, a request by a result or an error.
 type kind int
 
-const invalid, request, notification, response kind = 0, 1, 2, 3 // answered by an error; answered; never; passed over
+const invalid, request, notification, response kind = 0, 1, 2, 3
 
 // read takes a line apart and says what it is; for an invalid one also what is wrong with it. The rules are those of
 // JSON-RPC 2.0 as basic/index, heading Messages, narrows them; the first that fits decides.
@@ -229,6 +217,10 @@ func (m *message) refuse(why string) (kind, *Error) {
 	return invalid, &Error{Code: CodeInvalidRequest, Message: "Invalid Request: " + why}
 }
 
+func tooLong(limit int) *Error {
+	return &Error{Code: CodeInvalidRequest, Message: fmt.Sprintf("Invalid Request: longer than %d bytes", limit)}
+}
+
 // id is the id that an answer goes to, or nil: there has to be exactly one, and a valid one. Where the request could not
 // be identified the answer has no id member, because the schema does not allow null there.
 func (m *message) id() []byte {
@@ -263,9 +255,13 @@ func textIs(value []byte, text string) bool {
 	return isText(value) && (string(value[1:len(value)-1]) == text || unquote(value) == text)
 }
 
-// open decides what becomes of a request, in the order of checks that SPEC_NOTES.md lays down: the metadata, the method, its
-// params, the tool. It gives the result at once, or a task that is to be run.
-func (s *Server) open(m *message) (result []byte, t *task, err *Error) {
+// open decides what becomes of a message that has been read. For a request the order of checks is that of SPEC_NOTES.md: the
+// metadata, the method, its params, the tool. It gives the answer, which is a result or an error, or a task that is to be run for
+// it; or nothing, where there is none to give.
+func (s *Server) open(m *message, kind kind, invalid *Error) (result []byte, t *task, err *Error) {
+	if kind != request {
+		return nil, nil, invalid
+	}
 	if err = m.checkMeta(); err != nil {
 		return nil, nil, err
 	}
@@ -291,7 +287,6 @@ type task struct {
 	id               []byte
 	call             Call
 	toolsListChanged bool                     // a subscription to these notifications
-	wantsProgress    bool                     // the request has a progress token
 	lock             sync.Locker              // guards what is written for the task
 	send             func(next func() []byte) // writes a notification, once there is room; called with the lock held
 	over             bool                     // it is answered or cancelled: nothing more is written for it
@@ -315,20 +310,13 @@ func (s *Server) HandleMessage(ctx context.Context, line []byte, notify func(mes
 		return nil
 	}
 	if len(line) > s.options.MaxMessage {
-		return appendError(nil, nil, tooLong(s.options.MaxMessage))
+		return appendResponse(nil, nil, nil, tooLong(s.options.MaxMessage))
 	}
-	m, result, t := message{}, []byte(nil), (*task)(nil)
+	var m message
 	kind, failure := m.read(line)
-	if failure == nil && kind == request {
-		result, t, failure = s.open(&m)
-	}
-	switch {
-	case kind == notification || kind == response:
-		return nil
-	case failure != nil:
-		return appendError(nil, m.id(), failure)
-	case t == nil:
-		return appendResult(nil, m.id(), result)
+	result, t, failure := s.open(&m, kind, failure)
+	if t == nil {
+		return appendResponse(nil, m.id(), result, failure)
 	}
 	var mu sync.Mutex
 	t.lock = &mu
@@ -337,12 +325,11 @@ func (s *Server) HandleMessage(ctx context.Context, line []byte, notify func(mes
 			notify(message)
 		}
 	}
-	t.call.progress = newProgress(t)
 	answer := make(chan []byte, 1)
 	go s.perform(ctx, t, func(t *task, message []byte) { // on a goroutine of its own, which the tool may end
 		mu.Lock()
 		defer mu.Unlock()
-		if last := t.call.progress.end(); last != nil {
+		if last := t.call.progress.take(); last != nil {
 			t.send(func() []byte { return last })
 		}
 		t.over = true
@@ -351,18 +338,20 @@ func (s *Server) HandleMessage(ctx context.Context, line []byte, notify func(mes
 	return <-answer
 }
 
-func tooLong(limit int) *Error {
-	return &Error{Code: CodeInvalidRequest, Message: fmt.Sprintf("Invalid Request: longer than %d bytes", limit)}
-}
-
 // appendResult appends the response that carries a result.
 func appendResult(dst, id, result []byte) []byte {
 	dst = append(append(dst, `{"jsonrpc":"2.0","id":`...), id...)
 	return append(append(append(dst, `,"result":`...), result...), '}')
 }
 
-// appendError appends the response that carries an error, without an id where there is none.
-func appendError(dst, id []byte, e *Error) []byte {
+// appendResponse appends the response that carries an error, without an id where there is none; or a result; or nothing.
+func appendResponse(dst, id, result []byte, e *Error) []byte {
+	switch {
+	case e == nil && result == nil:
+		return dst
+	case e == nil:
+		return appendResult(dst, id, result)
+	}
 	dst = append(dst, `{"jsonrpc":"2.0"`...)
 	if id != nil {
 		dst = append(append(dst, `,"id":`...), id...)

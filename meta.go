@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 )
 
 // The keys of _meta that the specification reserves and this package uses.
@@ -41,6 +42,24 @@ var supported = json.RawMessage(`{"supported":["` + ProtocolVersion + `"]}`)
 
 // noHandshake follows the message of each error that initialize gets: it may be all that a user of an older client sees.
 const noHandshake = " (this server speaks MCP " + ProtocolVersion + ", which has no initialize handshake)"
+
+// lazySchema compiles a schema of ours when it is first needed.
+func lazySchema(text string) func() *Schema {
+	return sync.OnceValue(func() *Schema {
+		schema, err := CompileSchema([]byte(text))
+		if err != nil {
+			panic(err) // only a mistake in this package
+		}
+		return schema
+	})
+}
+
+// unfit is the error for params, at a path in them, that do not fit a schema of ours: it names the first member that does not.
+func unfit(what, path string, problems *ValidationError) *Error {
+	p := problems.Problems[0]
+	path = strings.TrimPrefix(path+strings.ReplaceAll(p.Pointer, "~1", "/"), "/")
+	return &Error{Code: CodeInvalidParams, Message: fmt.Sprintf("%s: %s: %s", what, path, p.Message)}
+}
 
 // metaSchema is what _meta has to be beside the version: basic/index, heading _meta; the schema's ClientCapabilities.
 var metaSchema = lazySchema(`{"required":["` + MetaClientCapabilities + `"],"properties":{
@@ -76,9 +95,9 @@ func (m *message) checkMeta() *Error {
 		return &Error{CodeInvalidParams, "Missing required _meta field: " + MetaClientCapabilities, supported}
 	}
 	if problems := metaSchema().validate(meta); problems != nil {
-		p := problems.Problems[0]
-		text := fmt.Sprintf("Invalid _meta field: %s: %s", strings.ReplaceAll(p.Pointer[1:], "~1", "/"), p.Message)
-		return &Error{CodeInvalidParams, text, supported}
+		err := unfit("Invalid _meta field", "", problems)
+		err.Data = supported
+		return err
 	}
 	if m.good = m.good[:0]; len(meta) <= maxKept {
 		m.good = append(m.good, meta...)

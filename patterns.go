@@ -6,7 +6,6 @@
 package mcp
 
 import (
-	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -18,7 +17,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 	"unicode/utf8"
 )
@@ -33,14 +31,6 @@ type progress struct {
 	last    float64 // the newest value
 	waiting []byte  // its notification, until it is written
 	busy    bool    // one is being written, or was less than progressInterval ago
-}
-
-// newProgress returns nil, which costs nothing, where the client sent no token.
-func newProgress(t *task) *progress {
-	if !t.wantsProgress {
-		return nil
-	}
-	return &progress{task: t, last: math.Inf(-1)}
 }
 
 // Progress tells the client how far the call is: basic/patterns/progress. The total is unknown where it is not above zero;
@@ -76,10 +66,7 @@ func (p *progress) write() {
 	if p.busy = p.waiting != nil && !p.task.over; !p.busy {
 		return
 	}
-	p.task.send(func() (newest []byte) { // once there is room, which may take as long as the client does not read
-		newest, p.waiting = p.waiting, nil
-		return newest
-	})
+	p.task.send(p.take) // once there is room, which may take as long as the client does not read
 	time.AfterFunc(progressInterval, func() {
 		p.task.lock.Lock()
 		defer p.task.lock.Unlock()
@@ -87,19 +74,19 @@ func (p *progress) write() {
 	})
 }
 
-// end gives what still waits when the call is about to be answered, or nil.
-func (p *progress) end() (last []byte) {
+// take gives what waits, for somebody to write it, or nil.
+func (p *progress) take() (newest []byte) {
 	if p != nil {
-		last, p.waiting = p.waiting, nil
+		newest, p.waiting = p.waiting, nil
 	}
-	return last
+	return newest
 }
 
 // An InputRequest is a question to the client: basic/patterns/mrtr, heading InputRequests.
 type InputRequest struct {
-	Key    string          // names the question among those of the call
-	Method string          // elicitation/create, sampling/createMessage or roots/list
-	Params json.RawMessage // an object; or nil, with roots/list
+	Key    string          `json:"-"`      // names the question among those of the call
+	Method string          `json:"method"` // elicitation/create, sampling/createMessage or roots/list
+	Params json.RawMessage `json:"params"` // an object; or nil, with roots/list
 }
 
 // An InputRequired is an error that a handler returns to ask for input before it can answer. It has requests or state or both.
@@ -126,95 +113,77 @@ const formText = `{"type":"object","required":["type","properties"],
 					"oneOf":[{"required":["type","enum"]},{"required":["anyOf"]}],"properties":{"type":{"const":"string"}}}},
 			"if":{"properties":{"type":{"const":"array"}}},"then":{"required":["items"]},"else":{"properties":{"items":false}}}}}}`
 
-// lazySchema compiles a schema of ours when it is first needed.
-func lazySchema(text string) func() *Schema {
-	return sync.OnceValue(func() *Schema {
-		schema, err := CompileSchema([]byte(text))
-		if err != nil {
-			panic(err) // only a mistake in this file
-		}
-		return schema
-	})
-}
-
 var formSchema = lazySchema(formText)
 
-// kinds are the questions that may be asked, in so much of their shape, and of their answers', as the schema demands.
-var kinds = map[string]struct{ question, answer func() *Schema }{
+// inputKinds are the questions that may be asked, in so much of their shape, and of their answers', as the schema demands.
+var inputKinds = map[string]struct{ request, response func() *Schema }{
 	"elicitation/create": {
-		lazySchema(`{"required":["message"],"properties":{"message":{"type":"string"}},
+		lazySchema(`{"properties":{"params":{"type":"object","required":["message"],"properties":{"message":{"type":"string"}},
 			"if":{"required":["mode"],"properties":{"mode":{"const":"url"}}},
 			"then":{"required":["url"],"properties":{"url":{
 				"type":"string","pattern":"^[A-Za-z][A-Za-z0-9+.-]*:([^%\\s]|%[0-9A-Fa-f]{2})+$"}}},
-			"else":{"required":["requestedSchema"],"properties":{"mode":{"const":"form"},"requestedSchema":` + formText + `}}}`),
+			"else":{"required":["requestedSchema"],"properties":{"mode":{"const":"form"},"requestedSchema":` + formText + `}}}}}`),
 		lazySchema(`{"type":"object","required":["action"],"properties":{
 			"action":{"enum":["accept","decline","cancel"]},"content":{"type":"object"}}}`)},
 	"sampling/createMessage": {
-		lazySchema(`{"required":["messages","maxTokens"],"properties":{
-			"messages":{"type":"array","items":{"type":"object"}},"maxTokens":{"type":"integer"}}}`),
+		lazySchema(`{"properties":{"params":{"type":"object","required":["messages","maxTokens"],"properties":{
+			"messages":{"type":"array","items":{"type":"object"}},"maxTokens":{"type":"integer"}}}}}`),
 		lazySchema(`{"type":"object","required":["role","content","model"],"properties":{
 			"role":{"enum":["user","assistant"]},"content":{"type":["object","array"]},"model":{"type":"string"}}}`)},
 	"roots/list": {
-		lazySchema(`true`),
+		lazySchema(`{"properties":{"params":{"type":"object"}}}`),
 		lazySchema(`{"type":"object","required":["roots"],"properties":{"roots":{"type":"array","items":{
 			"type":"object","required":["uri"],"properties":{"uri":{"type":"string"}}}}}}`)},
 }
 
-// question writes the members of an InputRequiredResult: basic/patterns/mrtr, headings InputRequiredResult and Server
-// Requirements.
-func (e *encoder) question(q *InputRequired) {
-	e.text("resultType", "input_required")
-	if len(q.Requests) == 0 && q.State == "" {
-		e.fail(errors.New("input required, but neither requests nor state"))
-	} else if len(q.Requests) > 0 {
+// question writes an InputRequiredResult: basic/patterns/mrtr, headings InputRequiredResult and Server Requirements. Where the
+// client has not declared what a request needs (requirement 7), it gives the error that says so.
+func (e *encoder) question(s *Server, q *InputRequired, declared Capability) *Error {
+	if e.text("resultType", "input_required"); len(q.Requests) > 0 {
 		e.open("inputRequests", '{')
-		for i, r := range q.Requests {
-			kind, known := kinds[r.Method]
-			taken := slices.ContainsFunc(q.Requests[:i], func(q InputRequest) bool { return q.Key == r.Key })
-			if !known || taken || !utf8.ValidString(r.Key) {
-				e.fail(fmt.Errorf("input request: method %q is none, or key %q not UTF-8 or another's", r.Method, r.Key))
-				return
-			}
-			params := []byte(cmp.Or(string(trimSpace(r.Params)), "{}")) // some clients fail without
-			key := appendText(nil, r.Key)
-			e.open(string(key[1:len(key)-1]), '{')
-			e.text("method", r.Method)
-			if e.raw("params", params, isObject); e.err != nil {
-				return
-			}
-			if problems := kind.question().validate(params); problems != nil {
-				e.fail(fmt.Errorf("input request %q: %w", r.Key, problems))
-			}
-			e.close('}')
+	} else if q.State == "" {
+		e.fail(errors.New("input required, but neither requests nor state"))
+	}
+	var needed Capability
+	for i, r := range q.Requests {
+		kind, known := inputKinds[r.Method]
+		taken := slices.ContainsFunc(q.Requests[:i], func(q InputRequest) bool { return q.Key == r.Key })
+		if !known || taken || !utf8.ValidString(r.Key) {
+			e.fail(fmt.Errorf("input request: method %q is none, or key %q not UTF-8 or another's", r.Method, r.Key))
+			return nil
 		}
+		if len(r.Params) == 0 {
+			r.Params = json.RawMessage("{}") // some clients fail without
+		}
+		key := appendText(nil, r.Key)
+		e.buf = e.member(string(key[1 : len(key)-1]))
+		e.value(r, kind.request())
+		needed |= r.needs()
+	}
+	if len(q.Requests) > 0 {
 		e.close('}')
 	}
 	e.option("requestState", q.State)
-}
-
-// refusal holds requests that have been written against what the client can do: basic/patterns/mrtr, server requirement 7,
-// and client/elicitation, heading Capabilities, for each mode of its own.
-func (q *InputRequired) refusal(declared Capability) *Error {
-	var needed Capability
-	for _, r := range q.Requests {
-		switch has := func(name string) bool { return memberOf(r.Params, name) != nil }; {
-		case r.Method == "roots/list":
-			needed |= Roots
-		case r.Method == "elicitation/create" && textIs(memberOf(r.Params, "mode"), "url"):
-			needed |= ElicitationURL
-		case r.Method == "elicitation/create":
-			needed |= ElicitationForm
-		case has("tools") || has("toolChoice"):
-			needed |= SamplingTools
-			fallthrough
-		default:
-			needed |= Sampling
-		}
-	}
-	if lacking := needed &^ declared; lacking != 0 {
-		return MissingClientCapability(lacking)
+	if e.meta(s, q.Meta); needed&^declared != 0 {
+		return MissingClientCapability(needed &^ declared)
 	}
 	return nil
+}
+
+// needs is the capability that a request takes: client/elicitation, heading Capabilities, for each mode of its own.
+func (r InputRequest) needs() Capability {
+	has := func(name string) bool { return memberOf(r.Params, name) != nil }
+	switch {
+	case r.Method == "roots/list":
+		return Roots
+	case r.Method == "elicitation/create" && textIs(memberOf(r.Params, "mode"), "url"):
+		return ElicitationURL
+	case r.Method == "elicitation/create":
+		return ElicitationForm
+	case has("tools") || has("toolChoice"):
+		return Sampling | SamplingTools
+	}
+	return Sampling
 }
 
 // MissingClientCapability is the error for a call that needs capabilities that the client has not declared: basic/index,
@@ -238,16 +207,13 @@ func MissingClientCapability(required Capability) *Error {
 // State or requests to it, and returns it. An answer of the wrong kind is an error too, for the handler to return. Answers that
 // nobody asks for are ignored.
 func (c *Call) Ask(requests ...InputRequest) ([]json.RawMessage, error) {
-	answers := make([]json.RawMessage, len(requests))
-	missing := false
+	answers, missing := make([]json.RawMessage, len(requests)), false
 	for i, r := range requests {
 		answers[i] = memberOf(c.inputResponses, r.Key)
-		if kind, known := kinds[r.Method]; answers[i] == nil || !known {
+		if kind, known := inputKinds[r.Method]; answers[i] == nil || !known {
 			missing = true
-		} else if problems := kind.answer().validate(answers[i]); problems != nil {
-			p := problems.Problems[0]
-			text := fmt.Sprintf("Invalid params: inputResponses %s is no answer to %s: %s %s", clip(r.Key), r.Method, p.Pointer, p.Message)
-			return nil, &Error{Code: CodeInvalidParams, Message: text}
+		} else if problems := kind.response().validate(answers[i]); problems != nil {
+			return nil, unfit("Invalid params", "/inputResponses/"+clip(r.Key), problems)
 		}
 	}
 	if missing {
@@ -312,20 +278,21 @@ func (r *ElicitResult) Decode(value any) error {
 	if r.Action != Accept || r.form == nil {
 		return errors.New("the user has not filled in the form")
 	}
-	return json.Unmarshal(exactly(r.Content, r.form.names), value)
+	return decode(r.Content, r.form.names, value)
 }
 
 // Elicit gives the user's answer to a form. Where there is none yet, or one that does not fit the form, the error is the
 // question, as it is with Ask, and says nothing of why it is asked again. On the wire the answer is in inputResponses, by key;
 // minimcp demo shows it.
 func (c *Call) Elicit(key string, form *Form) (*ElicitResult, error) {
-	answers, err := c.Ask(form.Request(key))
+	question := form.Request(key)
+	answers, err := c.Ask(question)
 	if err != nil {
 		return nil, err
 	}
 	r := &ElicitResult{unquote(memberOf(answers[0], "action")), memberOf(answers[0], "content"), form}
 	if r.Action == Accept && (r.Content == nil || form.schema.validate(r.Content) != nil) {
-		return nil, &InputRequired{Requests: []InputRequest{form.Request(key)}}
+		return nil, &InputRequired{Requests: []InputRequest{question}}
 	}
 	return r, nil
 }
@@ -376,20 +343,16 @@ func (c *Call) signature(ctx context.Context, body []byte) []byte {
 	return mac.Sum(nil)
 }
 
-var filterSchema = lazySchema(`{"properties":{"resourceSubscriptions":{"type":"array","items":{"type":"string"}},
-	"toolsListChanged":{"type":"boolean"},"promptsListChanged":{"type":"boolean"},"resourcesListChanged":{"type":"boolean"}}}`)
+var listenSchema = lazySchema(`{"required":["notifications"],"properties":{"notifications":{"type":"object","properties":{
+	"resourceSubscriptions":{"type":"array","items":{"type":"string"}},"toolsListChanged":{"type":"boolean"},
+	"promptsListChanged":{"type":"boolean"},"resourcesListChanged":{"type":"boolean"}}}}}`)
 
 // openSubscription checks the params of subscriptions/listen: basic/patterns/subscriptions, heading Notification Filter.
 func openSubscription(m *message) (*task, *Error) {
-	filter := m.at(slotNotifications)
-	if !isObject(filter) {
-		return nil, &Error{Code: CodeInvalidParams, Message: "Invalid params: notifications must be an object"}
+	if problems := listenSchema().validate(m.at(slotParams)); problems != nil {
+		return nil, unfit("Invalid params", "", problems)
 	}
-	if problems := filterSchema().validate(filter); problems != nil {
-		p := problems.Problems[0]
-		return nil, &Error{Code: CodeInvalidParams, Message: "Invalid params: notifications" + p.Pointer + ": " + p.Message}
-	}
-	t := &task{toolsListChanged: string(memberOf(filter, "toolsListChanged")) == "true"}
+	t := &task{toolsListChanged: string(memberOf(m.at(slotNotifications), "toolsListChanged")) == "true"}
 	t.fill(m)
 	return t, nil
 }

@@ -362,8 +362,8 @@ func TestAnswers(t *testing.T) {
 		{"in another order, with others among them", `{"x":1,` + roots + `,"FORM":{},` + sample + `,"y":{"action":"accept"},` + form + `}`, all},
 		{"with the names written with escapes", `{"f\u006frm":{"action":"decline"},` + sample + `,` + roots + `}`, all},
 		{"one is missing, and all are asked again", `{` + form + `,` + roots + `}`, again},
-		{"answers not an object", `[]`, failure("1", -32602, "Invalid params: name and requestState must be strings, arguments and inputResponses objects")},
-		{"answers null", `null`, failure("1", -32602, "Invalid params: name and requestState must be strings, arguments and inputResponses objects")},
+		{"answers not an object", `[]`, failure("1", -32602, "Invalid params: inputResponses: expected an object, got an array")},
+		{"answers null", `null`, failure("1", -32602, "Invalid params: inputResponses: expected an object, got null; leave it out")},
 	} {
 		t.Run(row.rule, func(t *testing.T) {
 			params := ""
@@ -382,7 +382,7 @@ func TestAnswers(t *testing.T) {
 		} {
 			got := ask(t, s, withCapabilities("1", "ask", everyCapability, `,"inputResponses":{`+wrong+`}`))
 			key, _, _ := strings.Cut(wrong[1:], `"`)
-			if want := `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid params: inputResponses ` + key + ` is no answer to `; !strings.HasPrefix(got, want) || len(got) > 400 {
+			if want := `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid params: inputResponses/` + key; !strings.HasPrefix(got, want) || len(got) > 400 {
 				t.Errorf("%s: %s", wrong, got)
 			}
 		}
@@ -397,6 +397,22 @@ func TestAnswers(t *testing.T) {
 			t.Error(got)
 		}
 	})
+}
+
+// TestDecodeAnswer: an answer is decoded as arguments are.
+func TestDecodeAnswer(t *testing.T) {
+	form := MustForm("m", `{"type":"object","properties":{"n":{"type":"integer"}}}`)
+	var content struct {
+		N int `json:"n"`
+	}
+	answer := ElicitResult{Accept, json.RawMessage(`{"n":3.0,"N":4}`), form}
+	if err := answer.Decode(&content); err != nil || content.N != 3 {
+		t.Error(content.N, err)
+	}
+	answer.Content = json.RawMessage(`{"n":1e40}`)
+	if err := answer.Decode(&content); err == nil || !strings.HasPrefix(err.Error(), "/n: ") {
+		t.Error(err)
+	}
 }
 
 // TestElicit: a form is accepted, declined or cancelled, and asked again where the answer does not fit it.
@@ -710,11 +726,11 @@ func TestSubscriptions(t *testing.T) {
 	t.Run("a malformed filter is refused", func(t *testing.T) {
 		s := emptyServer(Options{})
 		for _, row := range []struct{ params, message string }{
-			{``, " must be an object"},
-			{`"notifications":null`, " must be an object"},
-			{`"notifications":[]`, " must be an object"},
-			{`"notifications":"toolsListChanged"`, " must be an object"},
-			{`"notifications":true`, " must be an object"},
+			{``, ": missing, but required: expected an object"},
+			{`"notifications":null`, ": expected an object, got "},
+			{`"notifications":[]`, ": expected an object, got "},
+			{`"notifications":"toolsListChanged"`, ": expected an object, got "},
+			{`"notifications":true`, ": expected an object, got "},
 			{`"notifications":{"toolsListChanged":null}`, "/toolsListChanged: "},
 			{`"notifications":{"toolsListChanged":"true"}`, "/toolsListChanged: "},
 			{`"notifications":{"toolsListChanged":1}`, "/toolsListChanged: "},

@@ -23,6 +23,7 @@ const (
 	maxWaitingBytes = 16 << 20               // of those requests
 	maxPatience     = 100 * time.Millisecond // how long the reader waits for a place, before it refuses
 	maxFarewell     = 500 * time.Millisecond // how long a client that does not read keeps Serve, once its context has ended
+	forever         = 1<<63 - 1              // as a duration, which is long enough
 	flushAt         = 64 << 10               // bytes of output that a reader with more input to serve gathers
 	handOver        = 500 * time.Microsecond // how long the reader may run a call, and what counts as a slow tool
 )
@@ -50,40 +51,28 @@ func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 	if s.options.Legacy {
 		r, w, limit = translate(s, r, w)
 	}
-	ended := make(chan struct{})
-	c := &conn{Writer: NewWriter(w), server: s, serving: ctx, tasks: make(map[idKey]*task)}
+	reading, end := context.WithCancel(ctx)
+	defer end()
 	open, giveUp := context.WithCancel(ctx)
 	defer giveUp()
-	c.open, c.finish, c.end = open, c.finished, sync.OnceFunc(func() { close(ended) })
+	c := &conn{Writer: NewWriter(w), server: s, serving: ctx, open: open, end: end, tasks: make(map[idKey]*task)}
+	c.finish = c.finished
 	go c.read(c.newLane(NewReader(r, limit)))
-	select {
-	case <-ended:
-	case <-ctx.Done():
-	}
+	<-reading.Done()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	idle := func() bool { return c.running == 0 && len(c.queue) == 0 && c.telling == 0 }
-	for c.err == nil && ctx.Err() == nil && !idle() {
-		grace, cancel := context.WithTimeout(ctx, s.options.Grace)
-		c.await(grace, idle)
-		cancel()
-		if !c.full() {
-			break
-		}
-		c.await(ctx, func() bool { return !c.full() }) // the grace does not run while the client does not read
+	idle := func() bool { return c.running == 0 && len(c.queue) == 0 && c.blocked == 0 }
+	for c.await(ctx, s.options.Grace, idle); c.full() && ctx.Err() == nil && !idle(); c.await(ctx, s.options.Grace, idle) {
+		c.await(ctx, forever, func() bool { return !c.full() }) // the grace does not run while the client does not read
 	}
 	farewell := ctx.Err() != nil
 	giveUp()
 	go c.wakeUp() // a Write may not end
 	flushed := func() bool {
-		return len(c.out) == 0 && c.writing == 0 && c.telling == 0 && (c.waiting == len(c.queue) || !farewell)
+		return len(c.out) == 0 && c.writing == 0 && c.blocked == 0 && (c.waiting == len(c.queue) || !farewell)
 	}
-	c.await(ctx, flushed) // as long as the client takes to read it
-	if ctx.Err() != nil {
-		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxFarewell)
-		c.await(last, flushed)
-		cancel()
-	}
+	c.await(ctx, forever, flushed) // as long as the client takes to read it
+	c.await(context.WithoutCancel(ctx), maxFarewell, flushed)
 	c.err = cmp.Or(c.err, io.ErrClosedPipe) // nothing more is written
 	c.room.Broadcast()
 	return c.readErr
@@ -105,13 +94,15 @@ type conn struct {
 	waiting      int             // requests in queue, and subscriptions
 	waitingBytes int             // of those
 	lastPlace    time.Time       // when there was last a place to wait in
-	telling      int             // goroutines that wait for room to write
+	blocked      int             // goroutines that wait for room to write
 	end          func()          // tells Serve that the input has ended, or the client is gone
 	readErr      error
 }
 
-// await waits until done, or the client is gone, or ctx ends. Like the next two it is called with c.mu held.
-func (c *conn) await(ctx context.Context, done func() bool) {
+// await waits until done, or the client is gone, or ctx or a time ends. Like the next two it is called with c.mu held.
+func (c *conn) await(ctx context.Context, atMost time.Duration, done func() bool) {
+	ctx, cancel := context.WithTimeout(ctx, atMost)
+	defer cancel()
 	defer context.AfterFunc(ctx, c.wakeUp)()
 	for c.err == nil && ctx.Err() == nil && !done() {
 		c.room.Wait()
@@ -128,15 +119,15 @@ func (c *conn) flushNow() {
 // may be written for t then, which is nil for an answer of the reader's own: not where it is cancelled or given up; but where
 // the serving context ends, subscriptions get their word.
 func (c *conn) waitForRoom(t *task) bool {
-	given := func() bool {
+	givenUp := func() bool {
 		return c.open.Err() != nil && (t == nil || t.call.tool != nil || c.serving.Err() == nil) || t != nil && t.over
 	}
-	c.telling++
-	for c.full() && c.err == nil && !given() {
+	c.blocked++
+	for c.full() && c.err == nil && !givenUp() {
 		c.room.Wait()
 	}
-	c.telling--
-	return !given()
+	c.blocked--
+	return !givenUp()
 }
 
 // A lane is a reader and what it needs. The goroutine that reads runs a call itself, on the bytes in its buffer: nothing is
@@ -234,24 +225,15 @@ func (c *conn) writeOut(l *lane) bool {
 func (c *conn) serve(l *lane, line []byte) {
 	m := &l.msg
 	kind, failure := m.read(line)
-	switch {
-	case kind == notification:
+	if kind == notification {
 		c.cancel(m.cancels())
-		return
-	case kind == response:
-		return
-	case failure == nil && l.inFlight && c.inFlight(m.id()):
-		_, failure = m.refuse("the id is in flight already")
+	} else if kind == request && l.inFlight && c.inFlight(m.id()) {
+		kind, failure = m.refuse("the id is in flight already")
 	}
-	var result []byte
-	var t *task
-	if failure == nil {
-		result, t, failure = c.server.open(m)
-	}
-	if t == nil {
-		c.respond(m.id(), result, failure)
-	} else {
+	if result, t, failure := c.server.open(m, kind, failure); t != nil {
 		c.begin(l, t)
+	} else if result != nil || failure != nil {
+		c.respond(m.id(), result, failure)
 	}
 }
 
@@ -275,13 +257,8 @@ func (c *conn) inFlight(id []byte) bool {
 func (c *conn) respond(id, result []byte, failure *Error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.waitForRoom(nil) {
-		return
-	}
-	if failure != nil {
-		c.out = append(appendError(c.out, id, failure), '\n')
-	} else {
-		c.out = append(appendResult(c.out, id, result), '\n')
+	if c.waitForRoom(nil) {
+		c.out = append(appendResponse(c.out, id, result, failure), '\n')
 	}
 }
 
@@ -289,20 +266,15 @@ func (c *conn) respond(id, result []byte, failure *Error) {
 // into the connection's and taken out again, is made for those that do. For an echo it would be a tenth of the time.
 type callContext struct {
 	context.Context // the connection's
-	mu              sync.Mutex
+	once            sync.Once
 	own             context.Context
 	cancel          func()
-	ended           bool
 }
 
+var endedContext, endContext = context.WithCancel(context.Background()) // of calls that nobody has asked about
+
 func (c *callContext) asked() context.Context {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.own == nil {
-		if c.own, c.cancel = context.WithCancel(c.Context); c.ended {
-			c.cancel()
-		}
-	}
+	c.once.Do(func() { c.own, c.cancel = context.WithCancel(c.Context) })
 	return c.own
 }
 
@@ -313,11 +285,8 @@ func (c *callContext) Done() <-chan struct{} { return c.asked().Done() }
 func (c *callContext) Err() error { return c.asked().Err() }
 
 func (c *callContext) end() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.ended = true; c.cancel != nil {
-		c.cancel()
-	}
+	c.once.Do(func() { c.own, c.cancel = endedContext, endContext })
+	c.cancel()
 }
 
 // begin runs a task, or puts it where it waits for its turn: at most MaxRunning calls run at once, and the rest wait in order.
@@ -326,8 +295,13 @@ func (c *conn) begin(l *lane, t *task) {
 	tool := t.call.tool
 	t.size, t.lock = len(l.msg.line), &c.mu
 	t.ctx = &callContext{Context: c.open}
-	if t.call.progress = newProgress(t); t.call.progress != nil || tool == nil {
-		t.send = func(next func() []byte) { c.send(t, next) }
+	if t.call.progress != nil || tool == nil {
+		t.send = func(next func() []byte) {
+			if t.over = !c.waitForRoom(t); !t.over {
+				c.put(next())
+				c.flushNow()
+			}
+		}
 	}
 	c.mu.Lock()
 	free := tool != nil && c.running < c.server.options.MaxRunning && len(c.queue) == 0
@@ -345,11 +319,11 @@ func (c *conn) begin(l *lane, t *task) {
 	case c.open.Err() != nil:
 	case !free:
 		t.ctx.end()
-		c.put(appendError(nil, t.id, &Error{Code: CodeInternalError, Message: "Too many requests in flight"}))
+		c.put(appendResponse(nil, t.id, nil, &Error{Code: CodeInternalError, Message: "Too many requests in flight"}))
 	default:
 		t.key = keyOf(t.id)
 		c.tasks[t.key] = t
-		c.place(t, 1)
+		c.countWaiting(t, 1)
 		if tool == nil {
 			go c.server.perform(t.ctx, t, c.finish)
 		} else {
@@ -359,8 +333,8 @@ func (c *conn) begin(l *lane, t *task) {
 	}
 }
 
-// place counts a task among those that wait, or, with -1, no longer. Like the next two it is called with c.mu held.
-func (c *conn) place(t *task, n int) {
+// countWaiting counts a task among those that wait, or, with -1, no longer. Like the next two it is called with c.mu held.
+func (c *conn) countWaiting(t *task, n int) {
 	c.waiting += n
 	c.waitingBytes += n * t.size
 	c.lastPlace = time.Now()
@@ -372,7 +346,7 @@ func (c *conn) startWaiting() {
 	for len(c.queue) > 0 && c.running < c.server.options.MaxRunning && c.open.Err() == nil {
 		t := c.queue[0]
 		c.queue = slices.Delete(c.queue, 0, 1)
-		c.place(t, -1)
+		c.countWaiting(t, -1)
 		c.running++
 		go func() {
 			started := time.Now()
@@ -427,17 +401,9 @@ func (c *conn) cancel(key idKey) {
 	t.ctx.end()
 	if i := slices.Index(c.queue, t); i >= 0 {
 		c.queue = slices.Delete(c.queue, i, i+1)
-		c.place(t, -1)
+		c.countWaiting(t, -1)
 	}
 	c.room.Broadcast()
-}
-
-// send writes a notification that belongs to a task, unless the task is over.
-func (c *conn) send(t *task, next func() []byte) {
-	if t.over = !c.waitForRoom(t); !t.over {
-		c.put(next())
-		c.flushNow()
-	}
 }
 
 // finished writes the last messages of a task whose function has returned, unless it is over: the progress that waits, the
@@ -452,7 +418,7 @@ func (c *conn) finished(t *task, response []byte) {
 		t.lane.busy = false
 	}
 	if c.waitForRoom(t) {
-		if last := t.call.progress.end(); last != nil {
+		if last := t.call.progress.take(); last != nil {
 			c.put(last)
 		}
 		if c.put(response); subscription {
@@ -471,7 +437,7 @@ func (c *conn) finished(t *task, response []byte) {
 		delete(c.tasks, t.key)
 	}
 	if subscription {
-		c.place(t, -1)
+		c.countWaiting(t, -1)
 	} else {
 		c.running--
 		c.startWaiting()

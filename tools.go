@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -68,11 +69,12 @@ type Result struct {
 	Content           []Content
 	StructuredContent any // for encoding/json, or a json.RawMessage; it fits the output schema; nil is none, a raw null is one
 	IsError           bool
+	hasText           bool            // there is a text, also where it is empty
 	Meta              json.RawMessage // an object, or nil
 }
 
-// Text returns a result with one text.
-func Text(text string) *Result { return &Result{Text: text} }
+// Text returns a result with one text, which may be empty.
+func Text(text string) *Result { return &Result{Text: text, hasText: true} }
 
 // Structured returns a result with v as its structured content.
 func Structured(v any) (*Result, error) {
@@ -81,8 +83,7 @@ func Structured(v any) (*Result, error) {
 }
 
 // A Content is one item of a result, by the names of its members: {"type": "image", "data": pixels, "mimeType": "image/png"}.
-// It is written by encoding/json, which sends a []byte in base64. (The page would have a server that embeds resources serve
-// them too, which servers of this package do not.)
+// It is written by encoding/json, which sends a []byte in base64. (Who embeds resources should serve them too; nothing here does.)
 type Content map[string]any
 
 // contentSchema has the five kinds of content: server/tools, heading Tool Result.
@@ -171,23 +172,15 @@ func propertyNames(schema []byte) (names []string) {
 func Typed[In any](f func(ctx context.Context, call *Call, in In) (*Result, error)) Handler {
 	return func(ctx context.Context, call *Call) (*Result, error) {
 		var in In
-		arguments := exactly(call.Arguments, call.tool.properties)
-		if json.Unmarshal(arguments, &in) != nil { // maybe for an integer that is written 3.0
-			in = *new(In)
-			if err := json.Unmarshal(appendPlainIntegers(nil, arguments), &in); err != nil {
-				if wrong := new(json.UnmarshalTypeError); errors.As(err, &wrong) { // its own text may have all of the value
-					place := strings.ReplaceAll(wrong.Field, ".", "/")
-					err = fmt.Errorf("/%s: %s does not fit into a Go %v", clip(place), clip(wrong.Value), wrong.Type)
-				}
-				return nil, fmt.Errorf("Invalid arguments:\n%w", err)
-			}
+		if err := decode(call.Arguments, call.tool.properties, &in); err != nil {
+			return nil, fmt.Errorf("Invalid arguments:\n%w", err)
 		}
 		return f(ctx, call, in)
 	}
 }
 
-// exactly leaves out the members of an object that are not among these names, but would be in another case.
-func exactly(object []byte, names []string) []byte {
+// decode stores an object in a Go value, save the members that are not among these names, but would be in another case.
+func decode(object []byte, names []string, to any) error {
 	e := encoder{buf: append(make([]byte, 0, len(object)+1), '{')}
 	var room [64]byte
 	for name, value := range members(object) {
@@ -197,7 +190,16 @@ func exactly(object []byte, names []string) []byte {
 			e.json(string(name), value)
 		}
 	}
-	return append(e.buf, '}')
+	e.close('}')
+	err := json.Unmarshal(e.buf, to)
+	if err != nil { // maybe for an integer that is written 3.0
+		err = json.Unmarshal(appendPlainIntegers(nil, e.buf), to)
+	}
+	if wrong, ok := err.(*json.UnmarshalTypeError); ok { // its own text may have all of the value
+		place := strings.ReplaceAll(wrong.Field, ".", "/")
+		err = fmt.Errorf("/%s: %s does not fit into a Go %v", clip(place), clip(wrong.Value), wrong.Type)
+	}
+	return err
 }
 
 // listTools answers tools/list: server/tools, heading Listing Tools, and server/utilities/pagination. The first page is made
@@ -236,13 +238,15 @@ func (s *Server) listTools(m *message) ([]byte, *Error) {
 
 const cursorPrefix = "after "
 
+var callSchema = lazySchema(`{"required":["name"],"properties":{"name":{"type":"string"},"arguments":{"type":"object"},
+	"inputResponses":{"type":"object"},"requestState":{"type":"string"}}}`)
+
 // openCall checks the params of tools/call and finds the tool: server/tools, heading Error Handling, protocol errors.
 func (s *Server) openCall(m *message) (*task, *Error) {
 	name, arguments, responses, state := m.at(slotName), m.at(slotArguments), m.at(slotInputResponses), m.at(slotRequestState)
 	if !isText(name) || arguments != nil && !isObject(arguments) ||
 		responses != nil && !isObject(responses) || state != nil && !isText(state) {
-		const text = "Invalid params: name and requestState must be strings, arguments and inputResponses objects"
-		return nil, &Error{Code: CodeInvalidParams, Message: text}
+		return nil, unfit("Invalid params", "", callSchema().validate(m.at(slotParams)))
 	}
 	var room [128]byte // a tool's name has no more
 	s.mu.RLock()
@@ -251,11 +255,13 @@ func (s *Server) openCall(m *message) (*task, *Error) {
 	if tool == nil {
 		return nil, &Error{Code: CodeInvalidParams, Message: "Unknown tool: " + clientText(name)}
 	}
-	t := m.reuse
-	if m.reuse = nil; t == nil || m.at(slotProgressToken) != nil { // what is told too late may not go under another's token
+	t, tells := m.reuse, m.at(slotProgressToken) != nil
+	if m.reuse = nil; t == nil || tells { // what is told too late may not go under another's token
 		t = new(task)
 	}
-	*t = task{call: Call{Name: tool.name, server: s, tool: tool}}
+	if *t = (task{call: Call{Name: tool.name, server: s, tool: tool}}); tells {
+		t.call.progress = &progress{task: t, last: math.Inf(-1)}
+	}
 	t.fill(m)
 	return t, nil
 }
@@ -263,9 +269,8 @@ func (s *Server) openCall(m *message) (*task, *Error) {
 // fill gives a task what it takes from its request. It is called again where the request moves.
 func (t *task) fill(m *message) {
 	c := &t.call
-	t.id, t.wantsProgress = m.at(slotID), m.at(slotProgressToken) != nil
-	c.Arguments, c.inputResponses, c.Meta = m.at(slotArguments), m.at(slotInputResponses), Meta{m.capabilities, m.at(slotMeta)}
-	if c.Arguments == nil {
+	t.id, c.Meta = m.at(slotID), Meta{m.capabilities, m.at(slotMeta)}
+	if c.Arguments, c.inputResponses = m.at(slotArguments), m.at(slotInputResponses); c.Arguments == nil {
 		c.Arguments = json.RawMessage("{}")
 	}
 	if state := m.at(slotRequestState); state != nil {
@@ -283,7 +288,7 @@ func (s *Server) perform(ctx context.Context, t *task, finish func(t *task, resp
 	failure, returned := errInternal, false // it stands, whatever the text of a panic does
 	defer func() {
 		if failure != nil {
-			e.buf = appendError(e.buf[:0], t.id, failure)
+			e.buf = appendResponse(e.buf[:0], t.id, nil, failure)
 		}
 		if finish(t, e.buf); cap(e.buf) <= maxOutput {
 			encoders.Put(e)
@@ -336,12 +341,9 @@ func (e *encoder) failed(s *Server, err error, declared Capability) (failure *Er
 			e.fail(fmt.Errorf("an error with a reserved code, or with data that is not JSON: %w", err))
 		}
 	case errors.As(err, &question):
-		if e.question(question); e.err == nil {
-			failure = question.refusal(declared)
-		}
-		e.meta(s, question.Meta)
+		failure = e.question(s, question, declared)
 	default:
-		e.result(s, &Result{Text: err.Error(), IsError: true}, nil)
+		e.result(s, &Result{Text: err.Error(), hasText: true, IsError: true}, nil)
 	}
 	return failure
 }
@@ -373,33 +375,36 @@ func (s *Server) internalError(t *task, err error) *Error {
 
 // result writes the members of a CallToolResult: server/tools, headings Tool Result and Output Schema.
 func (e *encoder) result(s *Server, r *Result, output *Schema) {
-	switch {
-	case r == nil:
+	if r == nil {
 		e.fail(errors.New("neither a result nor an error"))
 		return
-	case r.IsError:
-		output = nil // a failure need not fit
-	case output != nil && r.StructuredContent == nil:
-		e.fail(errors.New("no structured content, though the tool has an output schema"))
-		return
 	}
-	text, structured := r.Text, encoder{}
+	if r.IsError {
+		output = nil // a failure need not fit
+	}
+	var structured encoder
 	if r.StructuredContent != nil {
-		if structured.value(r.StructuredContent, cmp.Or(output, anySchema())); structured.err != nil {
-			e.fail(fmt.Errorf("structured content: %w", structured.err))
-			return
-		}
-		if text == "" && r.RawText == nil && len(r.Content) == 0 {
-			text = string(structured.buf)
-		}
+		structured.value(r.StructuredContent, cmp.Or(output, anySchema()))
+	} else if output != nil {
+		structured.fail(errors.New("none, though the tool has an output schema"))
+	}
+	if structured.err != nil {
+		e.fail(fmt.Errorf("structured content: %w", structured.err))
+	}
+	text, hasText := r.Text, r.hasText || r.Text != "" || r.RawText != nil
+	if !hasText && len(r.Content) == 0 {
+		text = string(structured.buf)
 	}
 	e.buf = append(e.buf, `"resultType":"complete","content":[`...)
-	if text != "" || r.RawText != nil {
+	if hasText || text != "" {
 		e.item(`{"type":"text"`)
-		if r.RawText != nil {
-			e.token("text", r.RawText)
-		} else {
+		raw := scanner{data: r.RawText}
+		if r.RawText == nil {
 			e.text("text", text)
+		} else if end, _ := raw.text(0); isText(r.RawText) && end == len(r.RawText) {
+			e.json("text", escapeSeparators(r.RawText))
+		} else {
+			e.raw("text", r.RawText, isText) // says what is wrong with it, or mends it
 		}
 		e.close('}')
 	}
@@ -415,16 +420,6 @@ func (e *encoder) result(s *Server, r *Result, output *Schema) {
 }
 
 var anySchema = lazySchema("true")
-
-// token writes a JSON string that comes from a tool. Where it is something else raw says so, or mends it.
-func (e *encoder) token(name string, text []byte) {
-	s := scanner{data: text}
-	if end, _ := s.text(0); end != len(text) || !isText(text) {
-		e.raw(name, text, isText)
-		return
-	}
-	e.json(name, escapeSeparators(text))
-}
 
 // value writes a Go value by way of encoding/json, if it fits a schema.
 func (e *encoder) value(v any, schema *Schema) {

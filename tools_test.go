@@ -363,6 +363,10 @@ func TestResults(t *testing.T) {
 		log    string // has to be in the log; "" that nothing is
 	}{
 		{rule: "a text", result: Text("a"), wire: result(`"content":[{"type":"text","text":"a"}],"isError":false`)},
+		{rule: "a text that is empty is a text", result: Text(""), wire: result(`"content":[{"type":"text","text":""}],"isError":false`)},
+		{rule: "also beside structured content", result: func() *Result { r := Text(""); r.StructuredContent = raw(`{}`); return r }(),
+			wire: result(`"content":[{"type":"text","text":""}],"structuredContent":{},"isError":false`)},
+		{rule: "and that of an error", err: errors.New(""), wire: toolError("1", "")},
 		{rule: "nothing to say", result: &Result{}, wire: result(`"content":[],"isError":false`)},
 		{rule: "text that is JSON already", result: &Result{RawText: raw(`"\ud800\u0061"`)}, wire: result(`"content":[{"type":"text","text":"\ud800\u0061"}],"isError":false`)},
 		{rule: "such text with what must not leave", result: &Result{RawText: raw(" \"\u2028\xff<\"")},
@@ -388,11 +392,11 @@ func TestResults(t *testing.T) {
 		{rule: "an output schema that is met", output: numberSchema, result: &Result{StructuredContent: raw(`{"n":1.0}`)},
 			wire: result(`"content":[{"type":"text","text":"{\"n\":1.0}"}],"structuredContent":{"n":1.0},"isError":false`)},
 		{rule: "an output schema that is not met", output: numberSchema, result: &Result{StructuredContent: raw(`{"n":"secret"}`)}, wire: internal, log: "/n"},
-		{rule: "an output schema and no structured content", output: numberSchema, result: Text("a"), wire: internal, log: "no structured content, though the tool has an output schema"},
+		{rule: "an output schema and no structured content", output: numberSchema, result: Text("a"), wire: internal, log: "structured content: none, though the tool has an output schema"},
 		{rule: "an output schema and null", output: numberSchema, result: &Result{StructuredContent: raw(`null`)}, wire: internal, log: "structured content: "},
 		{rule: "an output schema that null meets", output: `{"type":["object","null"]}`, result: &Result{StructuredContent: raw(`null`)},
 			wire: result(`"content":[{"type":"text","text":"null"}],"structuredContent":null,"isError":false`)},
-		{rule: "an output schema that null meets, and absence does not", output: `{"type":["object","null"]}`, result: &Result{}, wire: internal, log: "no structured content"},
+		{rule: "an output schema that null meets, and absence does not", output: `{"type":["object","null"]}`, result: &Result{}, wire: internal, log: "structured content: none"},
 		{rule: "an error need not meet the output schema", output: numberSchema, result: &Result{IsError: true}, wire: result(`"content":[],"isError":true`)},
 		{rule: "nor does an error value", output: numberSchema, err: errors.New("a"), wire: toolError("1", "a")},
 
