@@ -226,7 +226,6 @@ func (c *Call) Ask(requests ...InputRequest) ([]json.RawMessage, error) {
 type Form struct {
 	params json.RawMessage // of the question
 	schema *Schema
-	names  []string // of its properties
 }
 
 // NewForm makes a form of the text that explains it and of a schema. The schema has to be flat, an object of strings, numbers,
@@ -242,7 +241,7 @@ func NewForm(message string, schema json.RawMessage) (*Form, error) {
 	e := encoder{buf: []byte(`{"mode":"form"`)}
 	e.text("message", message)
 	e.raw("requestedSchema", schema, isObject)
-	return &Form{append(e.buf, '}'), compiled, propertyNames(schema)}, e.err
+	return &Form{append(e.buf, '}'), compiled}, e.err
 }
 
 // MustForm is NewForm for a form that is written in the program: it panics where NewForm returns an error.
@@ -278,7 +277,7 @@ func (r *ElicitResult) Decode(value any) error {
 	if r.Action != Accept || r.form == nil {
 		return errors.New("the user has not filled in the form")
 	}
-	return decode(r.Content, r.form.names, value)
+	return decode(r.Content, r.form.schema, value)
 }
 
 // Elicit gives the user's answer to a form. Where there is none yet, or one that does not fit the form, the error is the

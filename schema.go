@@ -250,15 +250,22 @@ func (c *compiler) fail(at int, format string, args ...any) {
 	if c.err != nil {
 		return
 	}
-	c.err = &SchemaError{Keyword: brief(c.keyword), Reason: oneLine.Replace(fmt.Sprintf(format, args...))}
-	for i := skipSpace(c.raw, 0); i < at; {
-		for name, from := range children(c.raw, i) {
-			if i = from; at < skip(c.raw, from) {
-				c.err.Pointer += "/" + escapePointer.Replace(brief(name))
+	reason := oneLine.Replace(fmt.Sprintf(format, args...))
+	c.err = &SchemaError{Pointer: pointerTo(c.raw, at), Keyword: brief(c.keyword), Reason: reason}
+}
+
+// pointerTo gives the JSON Pointer to the innermost value that has raw[at].
+func pointerTo(raw []byte, at int) (pointer string) {
+	for i, outer := skipSpace(raw, 0), -1; i != outer && (isObject(raw[i:]) || isArray(raw[i:])); {
+		outer = i
+		for name, from := range children(raw, outer) {
+			if from <= at && at < skip(raw, from) {
+				i, pointer = from, pointer+"/"+escapePointer.Replace(brief(name))
 				break
 			}
 		}
 	}
+	return pointer
 }
 
 // children goes through an object, an array (numbers are the names) or a value alone, and gives where the values begin.
@@ -474,19 +481,23 @@ func (c *compiler) evaluations(n *node) int {
 		return n.cost
 	}
 	n.cost = -1
-	total, all := 1, slices.Concat(n.sub[not:items], n.lists[allOf], n.lists[anyOf], n.lists[oneOf])
-	for _, need := range n.needs {
-		all = append(all, need.schema)
-	}
-	for _, s := range all {
-		if s != nil {
-			n.inPlace, total = true, min(total+c.evaluations(s), maxInPlace+1)
-		}
+	total := 1
+	for _, s := range n.alongside() {
+		n.inPlace, total = true, min(total+c.evaluations(s), maxInPlace+1)
 	}
 	if n.cost = total; total > maxInPlace {
 		c.fail(n.at, "applies more than %d schemas to one and the same value", maxInPlace)
 	}
 	return total
+}
+
+// alongside are the schemas that apply in place when n does.
+func (n *node) alongside() []*node {
+	all := slices.Concat(n.sub[not:items], n.lists[allOf], n.lists[anyOf], n.lists[oneOf])
+	for _, need := range n.needs {
+		all = append(all, need.schema)
+	}
+	return slices.DeleteFunc(all, func(s *node) bool { return s == nil })
 }
 
 // know gives the place of a name in known.

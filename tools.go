@@ -99,13 +99,12 @@ var contentSchema = lazySchema(`{"type":"object","required":["type"],"properties
 
 // A tool is one that has been registered.
 type tool struct {
-	name       string
-	json       string // its entry in tools/list
-	input      *Schema
-	properties []string // named at the root of the input schema
-	output     *Schema  // or nil
-	handler    Handler
-	slow       atomic.Bool // its last call took long; see serve.go
+	name    string
+	json    string // its entry in tools/list
+	input   *Schema
+	output  *Schema // or nil
+	handler Handler
+	slow    atomic.Bool // its last call took long; see serve.go
 }
 
 // noArguments is the schema that server/tools recommends for a tool without parameters.
@@ -123,9 +122,6 @@ func (s *Server) AddTool(t Tool, handler Handler) (err error) {
 		t.InputSchema = json.RawMessage(noArguments)
 	}
 	added, e := &tool{name: t.Name, handler: handler}, encoder{}
-	if e.value(t, toolSchema()); e.err != nil || handler == nil {
-		return cmp.Or(e.err, errors.New("there is no handler"))
-	}
 	if added.input, err = CompileSchema(t.InputSchema); err != nil {
 		return fmt.Errorf("input schema: %w", err)
 	}
@@ -134,7 +130,10 @@ func (s *Server) AddTool(t Tool, handler Handler) (err error) {
 			return fmt.Errorf("output schema: %w", err)
 		}
 	}
-	added.json, added.properties = string(e.buf), propertyNames(t.InputSchema)
+	if e.value(t, toolSchema()); e.err != nil || handler == nil {
+		return cmp.Or(e.err, errors.New("there is no handler"))
+	}
+	added.json = string(e.buf)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.tools[t.Name] != nil {
@@ -156,50 +155,79 @@ func (s *Server) RemoveTool(name string) bool {
 	return found
 }
 
-// propertyNames are the names in the properties of a schema's root.
-func propertyNames(schema []byte) (names []string) {
-	if properties := memberOf(schema, "properties"); properties != nil {
-		for name := range members(properties) {
-			names = append(names, string(appendUnescaped(nil, name)))
-		}
-	}
-	return names
-}
-
 // Typed makes a handler of a function that takes its arguments as a Go value, decoded by encoding/json. That package pays no
-// heed to the case of names; a member that only resembles one of the input schema's properties is left out, so that
+// heed to the case of names; a member that only resembles a property of the input schema is left out, at every level, so that
 // {"text":"a","TEXT":"b"} has the text a. An integer may be written 3.0 or 3e0. Arguments that In cannot hold are a tool error.
 func Typed[In any](f func(ctx context.Context, call *Call, in In) (*Result, error)) Handler {
 	return func(ctx context.Context, call *Call) (*Result, error) {
 		var in In
-		if err := decode(call.Arguments, call.tool.properties, &in); err != nil {
+		if err := decode(call.Arguments, call.tool.input, &in); err != nil {
 			return nil, fmt.Errorf("Invalid arguments:\n%w", err)
 		}
 		return f(ctx, call, in)
 	}
 }
 
-// decode stores an object in a Go value, save the members that are not among these names, but would be in another case.
-func decode(object []byte, names []string, to any) error {
-	e := encoder{buf: append(make([]byte, 0, len(object)+1), '{')}
-	var room [64]byte
-	for name, value := range members(object) {
-		text := string(appendUnescaped(room[:0], name))
-		folded := func(n string) bool { return strings.EqualFold(n, text) }
-		if slices.Contains(names, text) || !slices.ContainsFunc(names, folded) {
-			e.json(string(name), value)
-		}
-	}
-	e.close('}')
-	err := json.Unmarshal(e.buf, to)
+// decode stores an object in a Go value, save the members that resemble properties of its schema.
+func decode(object []byte, schema *Schema, to any) error {
+	raw := appendExactly(make([]byte, 0, len(object)), object, []*node{schema.root})
+	err := json.Unmarshal(raw, to)
 	if err != nil { // maybe for an integer that is written 3.0
-		err = json.Unmarshal(appendPlainIntegers(nil, e.buf), to)
+		raw = appendPlainIntegers(nil, raw)
+		err = json.Unmarshal(raw, to)
 	}
-	if wrong, ok := err.(*json.UnmarshalTypeError); ok { // its own text may have all of the value
-		place := strings.ReplaceAll(wrong.Field, ".", "/")
-		err = fmt.Errorf("/%s: %s does not fit into a Go %v", clip(place), clip(wrong.Value), wrong.Type)
+	if wrong, ok := err.(*json.UnmarshalTypeError); ok { // its own text may have all of the value, and names what is Go's
+		pointer := place(pointerTo(raw, int(wrong.Offset)-1))
+		err = fmt.Errorf("%s: %s does not fit into a Go %v", pointer, clip(wrong.Value), wrong.Type)
 	}
 	return err
+}
+
+// appendExactly appends a value to which schemas apply, without the members that are none of their properties but would be in
+// another case.
+func appendExactly(dst, value []byte, schemas []*node) []byte {
+	schemas = slices.DeleteFunc(schemas, func(n *node) bool { return n == nil })
+	if !isObject(value) && !isArray(value) || len(schemas) == 0 {
+		return append(dst, value...)
+	}
+	for i := 0; i < len(schemas); i++ { // those that apply with one come along; none does with itself
+		schemas = append(schemas, schemas[i].alongside()...)
+	}
+	dst = append(dst, value[0])
+	var room [64]byte
+	count := 0
+	for raw, item := range members(value) {
+		var inner []*node
+		name, known, resembles := appendUnescaped(room[:0], raw), false, false
+		for _, n := range schemas {
+			k, mentioned := n.index[string(name)]
+			below, prefix := n.sub[additionalProperties], n.lists[prefixItems]
+			if raw == nil && count < len(prefix) {
+				below = prefix[count]
+			} else if raw == nil {
+				below = n.sub[items]
+			} else if mentioned && n.known[k].schema != nil {
+				below, known = n.known[k].schema, true
+			} else {
+				like := func(p property) bool { return p.schema != nil && strings.EqualFold(p.name, string(name)) }
+				resembles = resembles || slices.ContainsFunc(n.known, like)
+			}
+			if isObject(item) || isArray(item) {
+				inner = append(inner, below)
+			}
+		}
+		if !known && resembles {
+			continue
+		}
+		if count++; count > 1 {
+			dst = append(dst, ',')
+		}
+		if raw != nil {
+			dst = append(append(append(dst, '"'), raw...), `":`...)
+		}
+		dst = appendExactly(dst, item, inner)
+	}
+	return append(dst, value[0]+2)
 }
 
 // listTools answers tools/list: server/tools, heading Listing Tools, and server/utilities/pagination. The first page is made

@@ -40,7 +40,7 @@ func TestAddTool(t *testing.T) {
 			{"a NUL byte", Tool{Name: "a\x00"}, `tool "a\x00": /name: `},
 			{"129 characters", Tool{Name: strings.Repeat("x", 129)}, `tool "` + strings.Repeat("x", 61) + `…": /name: `},
 			{"a name that is taken", Tool{Name: "taken"}, `tool "taken": the name is taken`},
-			{"an input schema that is not JSON", Tool{Name: "a", InputSchema: raw(`{"type":"object"`)}, `tool "a": json: `},
+			{"an input schema that is not JSON", Tool{Name: "a", InputSchema: raw(`{"type":"object"`)}, `tool "a": input schema: schema, at (root): not JSON, at byte 16: want a comma or the end of the object`},
 			{"an input schema of another type", Tool{Name: "a", InputSchema: raw(`{"type":"string"}`)}, `tool "a": /inputSchema/type: expected "object", got "string"`},
 			{"an input schema without a type", Tool{Name: "a", InputSchema: raw(`{}`)}, `tool "a": /inputSchema/type: missing, but required: expected "object"`},
 			{"an input schema of two types", Tool{Name: "a", InputSchema: raw(`{"type":["object","null"]}`)}, `tool "a": /inputSchema/type: expected "object", got an array`},
@@ -663,13 +663,67 @@ func TestTyped(t *testing.T) {
 		}
 	})
 	t.Run("what Go cannot hold is a tool error", func(t *testing.T) {
-		if answer := ask(t, s, toolCall("1", "x", `{"count":1.5}`)); !strings.Contains(answer, `"text":"Invalid arguments:\n/Count: number 1.5 does not fit into a Go int"`) || !strings.Contains(answer, `"isError":true`) {
+		if answer := ask(t, s, toolCall("1", "x", `{"count":1.5}`)); !strings.Contains(answer, `"text":"Invalid arguments:\n/count: number 1.5 does not fit into a Go int"`) || !strings.Contains(answer, `"isError":true`) {
 			t.Error(answer)
 		}
 	})
 	t.Run("and a short one", func(t *testing.T) {
 		if answer := ask(t, s, toolCall("1", "x", `{"count":`+strings.Repeat("1", 1<<20)+`}`)); len(answer) > 1000 || !strings.Contains(answer, `"isError":true`) {
 			t.Errorf("%d bytes: %.300s", len(answer), answer)
+		}
+	})
+}
+
+// TestTypedBelow: a name in another case is none of the schema's properties at any level, in whatever way the schema has them.
+func TestTypedBelow(t *testing.T) {
+	type inner struct {
+		K    int
+		Free map[string]int
+	}
+	type input struct {
+		K    int
+		Sub  inner
+		List []inner
+		Any  map[string]inner
+	}
+	var got input
+	s := emptyServer(Options{})
+	schema := `{"type":"object","allOf":[{"properties":{"k":{"maximum":5}}}],"additionalProperties":true,
+		"$defs":{"inner":{"properties":{"k":{"type":"integer","maximum":5},"free":{"additionalProperties":true}}}},
+		"properties":{"sub":{"$ref":"#/$defs/inner"},"list":{"prefixItems":[{"$ref":"#/$defs/inner"}],"items":{"anyOf":[{"$ref":"#/$defs/inner"}]}},
+			"any":{"additionalProperties":{"$ref":"#/$defs/inner"}}}}`
+	err := s.AddTool(Tool{Name: "x", InputSchema: json.RawMessage(schema)}, Typed(func(ctx context.Context, call *Call, in input) (*Result, error) {
+		got = in
+		return Text("ok"), nil
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for arguments, want := range map[string]input{
+		`{"k":1,"K":9}`:                        {K: 1},
+		`{"sub":{"k":1,"K":9}}`:                {Sub: inner{K: 1}},
+		`{"sub":{"K":9},"Sub":{"k":9}}`:        {},
+		`{"list":[{"K":9},{"k":2},{"K":9}]}`:   {List: []inner{{}, {K: 2}, {}}},
+		`{"any":{"a":{"k":1,"K":9},"A":{}}}`:   {Any: map[string]inner{"a": {K: 1}, "A": {}}},
+		`{"sub":{"free":{"K":9,"k":1,"a":2}}}`: {Sub: inner{Free: map[string]int{"K": 9, "k": 1, "a": 2}}},
+	} {
+		t.Run(arguments, func(t *testing.T) {
+			got = input{}
+			if answer := ask(t, s, toolCall("1", "x", arguments)); answer != textResult("1", "ok") {
+				t.Error(answer)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+	t.Run("what does not fit is told by the argument's own name", func(t *testing.T) {
+		answer := ask(t, s, toolCall("1", "x", `{"list":[{"k":1},{"k":-99999999999999999999}]}`))
+		if !strings.Contains(answer, `"Invalid arguments:\n/list/1/k: number -99999999999999999999 does not fit into a Go int"`) {
+			t.Error(answer)
+		}
+		if answer := ask(t, s, toolCall("1", "x", `{"list":{"a":[1]}}`)); !strings.Contains(answer, `"Invalid arguments:\n/list: object does not fit into a Go []mcp.inner"`) {
+			t.Error(answer)
 		}
 	})
 }
