@@ -702,9 +702,6 @@ func (e *encoder) close(bracket byte)              { e.buf = append(e.buf, brack
 func (e *encoder) text(name, text string)          { e.buf = appendText(e.member(name), text) }
 func (e *encoder) boolean(name string, value bool) { e.buf = strconv.AppendBool(e.member(name), value) }
 func (e *encoder) json(name string, value []byte)  { e.buf = append(e.member(name), value...) }
-func (e *encoder) data(name string, data []byte) {
-	e.buf = append(base64.StdEncoding.AppendEncode(append(e.member(name), '"'), data), '"')
-}
 
 // option writes a text unless it is empty.
 func (e *encoder) option(name, text string) {

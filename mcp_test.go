@@ -1117,7 +1117,7 @@ var orderRows = []exchangeRow{
 	{"a tool's name may be written with escapes", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"\u0065cho","arguments":{"t\u0065xt":"a"},META}}`, textResult("1", "a")},
 	{"arguments that do not fit are the tool's answer", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{},META}}`, toolError("1", "Invalid arguments:\n/text: missing, but required: expected a string")},
 	{"no arguments are empty arguments", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"boom",META}}`, toolError("1", "city not found")},
-	{"cursor not a string", `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":null,META}}`, failure("1", -32602, "Invalid params: cursor is not one that this server gave")},
+	{"cursor not a string", `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":null,META}}`, failure("1", -32602, "Invalid params: cursor is not one that this server gives")},
 	{"no filter", `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{META}}`, failure("1", -32602, "Invalid params: notifications: missing, but required: expected an object")},
 
 	{"initialize in the older form", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`, failure("1", -32602, "Missing required _meta field: io.modelcontextprotocol/protocolVersion"+handshake, supportedData)},

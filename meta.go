@@ -40,7 +40,7 @@ const ElicitationForm, ElicitationURL, Sampling, SamplingTools, Roots Capability
 // supported is the data of an error that a client can mend by naming another version.
 var supported = json.RawMessage(`{"supported":["` + ProtocolVersion + `"]}`)
 
-// noHandshake follows the message of each error that initialize gets: it may be all that a user of an older client sees.
+// noHandshake follows the message of the errors that initialize of an older client gets: it may be all that its user sees.
 const noHandshake = " (this server speaks MCP " + ProtocolVersion + ", which has no initialize handshake)"
 
 // lazySchema compiles a schema of ours when it is first needed.

@@ -18,11 +18,10 @@ type decimal struct {
 	digits   []byte // a slice of the number's text, maybe with the decimal point still in it
 	count    int    // of digits, the decimal point left out
 	point    int64  // the exponent; for all that are wide the same, farther out than any other
-	wide     []byte // the exponent as text, without its sign, where it has more than pointDigits digits
+	wide     []byte // the exponent as text, without its sign, where it is 10^18 or more
 }
 
 const (
-	pointDigits      = 18      // how long an exponent may be to be kept in point: it is below 10^18
 	beyond           = 1 << 62 // the point of longer ones above 0, with room to add counts of digits to it
 	maxDivisorDigits = 18      // of a divisor in multipleOf, so that the arithmetic stays within 64 bits
 )

@@ -102,7 +102,7 @@ type InputRequired struct {
 func (q *InputRequired) Error() string { return "input required" }
 
 // formText is the restricted subset of JSON Schema that a form may use: client/elicitation, heading Requested Schema. That each
-// keyword has a value of its kind is checked where the schema is compiled.
+// keyword has a value of its kind NewForm sees where it compiles the schema; in a raw InputRequest it is the author's affair.
 const formText = `{"type":"object","required":["type","properties"],
 	"propertyNames":{"enum":["$schema","type","properties","required"]},"properties":{
 		"type":{"const":"object"},"properties":{"additionalProperties":{"type":"object","required":["type"],

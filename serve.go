@@ -67,8 +67,8 @@ func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 	}
 	farewell := ctx.Err() != nil
 	giveUp()
-	go c.wakeUp() // a Write may not end
-	flushed := func() bool {
+	go c.wakeUp()            // a Write may not end
+	flushed := func() bool { // and subscriptions have got their word
 		return len(c.out) == 0 && c.writing == 0 && c.blocked == 0 && (c.waiting == len(c.queue) || !farewell)
 	}
 	c.await(ctx, forever, flushed) // as long as the client takes to read it
@@ -79,13 +79,13 @@ func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 }
 
 // A conn is one connection. The lock of its Writer guards it all, so that an answer and the cancellation that crosses it have an
-// order, and nothing is written for an id after its cancellation has been read.
+// order, and nothing is put into the output for an id after its cancellation has been read.
 type conn struct {
 	*Writer
 	server  *Server
 	serving context.Context     // Serve's
 	open    context.Context     // ends with it, and when Serve gives up what is in flight
-	finish  func(*task, []byte) // is finished
+	finish  func(*task, []byte) // the method finished, as a value
 	lane    *lane               // whose goroutine is the reader; nil once the input has ended
 
 	tasks        map[idKey]*task // in flight, by id; save the call that a reader runs itself
@@ -93,7 +93,7 @@ type conn struct {
 	queue        []*task         // calls that wait for one, in order
 	waiting      int             // requests in queue, and subscriptions
 	waitingBytes int             // of those
-	lastPlace    time.Time       // when there was last a place to wait in
+	lastPlace    time.Time       // when a place to wait in was last free or taken, or the client last did not read
 	blocked      int             // goroutines that wait for room to write
 	end          func()          // tells Serve that the input has ended, or the client is gone
 	readErr      error
@@ -115,12 +115,16 @@ func (c *conn) flushNow() {
 	}
 }
 
-// waitForRoom waits while the client does not read what is written: this is what stops the reader. It reports whether something
-// may be written for t then, which is nil for an answer of the reader's own: not where it is cancelled or given up; but where
-// the serving context ends, subscriptions get their word.
+// waitForRoom waits while the client does not read what is written: this is what stops the reader, and from then on nothing gets
+// through but the end of the context. It reports whether something may still be written for t, or, where t is nil, for the reader:
+// not for a task that is cancelled, and once all is given up only for subscriptions that the server ends.
 func (c *conn) waitForRoom(t *task) bool {
 	givenUp := func() bool {
-		return c.open.Err() != nil && (t == nil || t.call.tool != nil || c.serving.Err() == nil) || t != nil && t.over
+		if t != nil && t.over {
+			return true
+		}
+		ending := t != nil && t.call.tool == nil && c.serving.Err() != nil // a subscription gets its word
+		return c.open.Err() != nil && !ending
 	}
 	c.blocked++
 	for c.full() && c.err == nil && !givenUp() {
@@ -133,7 +137,7 @@ func (c *conn) waitForRoom(t *task) bool {
 // A lane is a reader and what it needs. The goroutine that reads runs a call itself, on the bytes in its buffer: nothing is
 // copied and nobody is woken, which is what makes short calls cheap. A call that takes longer than handOver loses the role of the
 // reader: a timer starts another goroutine, which reads on in a lane of its own, and the buffer stays with the call. So no call
-// holds up another for longer than that, and cancellations get through. The same goes for a Write. There is one reader at any
+// holds up another for longer than that, and cancellations get through. The same goes for a Write of the reader's. There is one reader at any
 // time, and while it runs a call nobody else can look for that call's id; so the call enters the books only when taken over.
 type lane struct {
 	frames   *Reader
@@ -359,11 +363,15 @@ func (c *conn) startWaiting() {
 // waitForPlace waits until one more request of this size may wait. It gives up when there has been no place for maxPatience; the
 // end of input and cancellations stand behind the request that waits here.
 func (c *conn) waitForPlace(size int) bool {
-	for c.open.Err() == nil && c.err == nil && (c.waiting >= maxWaiting || c.waiting > 0 && c.waitingBytes+size > maxWaitingBytes) {
-		patience := maxPatience - time.Since(c.lastPlace)
-		switch {
-		case len(c.out) > 0 && c.writing == 0:
-			c.flushNow() // what has been answered, which may take long
+	crowded := func() bool {
+		return c.open.Err() == nil && c.err == nil &&
+			(c.waiting >= maxWaiting || c.waiting > 0 && c.waitingBytes+size > maxWaitingBytes)
+	}
+	if crowded() {
+		go c.wakeUp() // writes what has been answered, which may take long
+	}
+	for crowded() {
+		switch patience := maxPatience - time.Since(c.lastPlace); {
 		case c.full(): // the calls that run cannot end before the client reads
 			c.waitForRoom(nil)
 			c.lastPlace = time.Now()
@@ -386,7 +394,7 @@ func (c *conn) wakeUp() {
 	c.flushNow()
 }
 
-// cancel ends a request that the client has cancelled: basic/patterns/cancellation. Its context ends, nothing more is written for
+// cancel ends a request that the client has cancelled: basic/patterns/cancellation. Its context ends, nothing more is answered to
 // it, and its id is free; but it keeps its place until its tool returns. A request that is unknown or has been answered is passed
 // over.
 func (c *conn) cancel(key idKey) {
@@ -415,7 +423,7 @@ func (c *conn) finished(t *task, response []byte) {
 	defer c.mu.Unlock()
 	inline := t.lane != nil && t.lane == c.lane
 	if inline {
-		t.lane.busy = false
+		t.lane.busy = false // before it waits for room, so that nobody else reads then
 	}
 	if c.waitForRoom(t) {
 		if last := t.call.progress.take(); last != nil {

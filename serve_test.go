@@ -347,6 +347,29 @@ func TestTooMany(t *testing.T) {
 			letAllGo(g)
 		})
 	})
+	t.Run("a cancellation gets through also where answers wait for a client that does not read", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			ended := make(chan struct{})
+			s := withTool(t, testServer(t, Options{MaxRunning: 1}), "wait", func(ctx context.Context, call *Call) (*Result, error) {
+				<-ctx.Done()
+				if string(call.Argument("first")) == "true" {
+					close(ended)
+				}
+				return Text("enough"), nil
+			})
+			l := dialSilent(t, s, t.Context())
+			fmt.Fprintln(l.in, toolCall("0", "wait", `{"first":true}`))
+			for n := range maxWaiting {
+				fmt.Fprintln(l.in, toolCall(strconv.Itoa(n+1), "wait", `{}`))
+			}
+			fmt.Fprintln(l.in, "{\n"+toolCall("2000", "wait", `{}`)+"\n"+`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":0}}`)
+			select {
+			case <-ended:
+			case <-time.After(time.Minute):
+				t.Error("the call runs on")
+			}
+		})
+	})
 	t.Run("a place that comes free in time is taken", func(t *testing.T) {
 		insideGates(t, Options{MaxRunning: 1}, func(t *testing.T, l *link, g *gates) {
 			l.send(gateCalls(0, maxWaiting)...)

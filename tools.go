@@ -239,7 +239,7 @@ func (s *Server) listTools(m *message) ([]byte, *Error) {
 		after, ok = strings.CutPrefix(unquote(cursor), cursorPrefix)
 	}
 	if !ok {
-		return nil, &Error{Code: CodeInvalidParams, Message: "Invalid params: cursor is not one that this server gave"}
+		return nil, &Error{Code: CodeInvalidParams, Message: "Invalid params: cursor is not one that this server gives"}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

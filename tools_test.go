@@ -249,7 +249,7 @@ func TestListTools(t *testing.T) {
 			`""`, `null`, `7`, `{}`, `[]`, `true`, `"add"`, `" ` + good + `"`, `"` + good[1:] + `"`, `"` + strings.ToUpper(good) + `"`,
 			`"\ud800"`, `"` + strings.Repeat("A", 100_000) + `"`,
 		} {
-			want := failure("1", -32602, "Invalid params: cursor is not one that this server gave")
+			want := failure("1", -32602, "Invalid params: cursor is not one that this server gives")
 			if got := ask(t, s, requestOf("1", "tools/list", `"cursor":`+cursor)); got != want {
 				t.Errorf("%.60s: %.300s", cursor, got)
 			}
