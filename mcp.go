@@ -7,7 +7,16 @@
 // has, and tools/call runs one. A tool that fails, or is given arguments that do not fit its schema, answers with an ordinary
 // result that says isError, because the model is to read it; an error is for requests that are wrong in themselves.
 //
-// A server, but for its imports (README has it whole):
+// A whole server:
+//
+//	package main
+//
+//	import (
+//		"context"
+//		"log"
+//
+//		"example.com/minimcp"
+//	)
 //
 //	var tool = mcp.Tool{Name: "greet", InputSchema: []byte(`{"type":"object","properties":{"name":{"type":"string"}}}`)}
 //
@@ -26,7 +35,7 @@
 //		}
 //	}
 //
-// Each file says what to read next. README has them all.
+// Each file says what to read next: mcp.go is the first, legacy.go the last.
 package mcp
 
 // mcp.go: what a message is, and what becomes of a request: basic/index, heading Messages; basic/versioning. Next is json.go.
@@ -81,7 +90,7 @@ type Options struct {
 	StateKey     []byte        // seals request state, the same in all processes of a server; default random
 	StateLife    time.Duration // of sealed state; default DefaultStateLife
 	Log          *log.Logger   // for what the client is not told: panics and broken results; default stderr
-	Legacy       bool          // also serve clients of older revisions, see legacy.go
+	Legacy       bool          // also serve clients that open with initialize, of 2024-11-05 to 2025-11-25; tools cannot ask them
 }
 
 // The defaults of [Options]; the specification leaves these to the server.

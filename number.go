@@ -1,7 +1,8 @@
 // number.go: JSON numbers as the exact decimals that they write, whatever their size.
 //
 // Ids are compared by value (mcp.go), and so are the numbers of schemas (JSON Schema Core 4.2.2): a float64 would take
-// 2^53+1 for 2^53. No exponent is ever expanded: the cost grows with the length of the text alone. Read after json.go.
+// 2^53+1 for 2^53. No exponent is ever expanded: the cost grows with the length of the text alone. Read
+// after pattern.go; next is legacy.go.
 
 package mcp
 

@@ -2,7 +2,8 @@
 //
 // "pattern" and "patternProperties" hold ECMA-262 expressions, read with the flag u (JSON Schema 2020-12 Core 6.4). The
 // two syntaxes look alike and differ in what many characters mean, so everything is translated, nothing is passed on by
-// accident, and what cannot be said is refused. An expression is found anywhere in a text. Read after schema.go.
+// accident, and what cannot be said is refused. An expression is found anywhere in a text. Read after schema.go;
+// next is number.go.
 
 package mcp
 

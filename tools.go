@@ -49,7 +49,7 @@ type Handler func(ctx context.Context, call *Call) (*Result, error)
 type Call struct {
 	Name         string          // of the tool
 	Arguments    json.RawMessage // an object that fits the input schema
-	RequestState string          // as the client sent it back, not to be trusted; see OpenState
+	RequestState string          // requestState as the client sent it back, not to be trusted; see OpenState
 	Meta         Meta
 
 	server         *Server
