@@ -738,3 +738,53 @@ func TestStructured(t *testing.T) {
 		`{"resultType":"complete","content":[{"type":"text","text":"{\"a\":null,\"b\":[1]}"}],"structuredContent":{"a":null,"b":[1]},"isError":false,`+standardInfo+`}`)})
 	compare(t, talk(t, s, toolCall("1", "y", "{}")), []string{toolError("1", "json: unsupported type: func()")})
 }
+
+// TestCallsAreUsedAgain: a call's context ends with it, and nothing of a call is in the next one on the connection.
+func TestCallsAreUsedAgain(t *testing.T) {
+	var calls []*Call
+	var contexts []context.Context
+	var states []string
+	s := withTool(t, emptyServer(Options{}), "x", func(ctx context.Context, call *Call) (*Result, error) {
+		if len(contexts) > 0 && contexts[len(contexts)-1].Err() != context.Canceled {
+			t.Error("the context of the call before has not ended")
+		}
+		if ctx.Err() != nil {
+			t.Error("the context has ended too soon")
+		}
+		answer, err := call.Ask(InputRequest{Key: "a", Method: "roots/list"})
+		state := fmt.Sprintf("%s %s %v %v %s", call.RequestState, answer, err, call.Meta.Capabilities, call.Arguments)
+		calls, contexts, states = append(calls, call), append(contexts, ctx), append(states, state)
+		call.Progress(1, 0, "")
+		return Text("ok"), nil
+	})
+	l := dial(t, s)
+	request := func(id, params, meta string) string {
+		return `{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"name":"x"` + params + `,"_meta":{` + meta +
+			`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
+	}
+	for _, line := range []string{
+		request("1", `,"arguments":{"a":1},"requestState":"s","inputResponses":{"a":{"roots":[]}}`, ""),
+		request("2", "", ""),
+		request("3", "", `"progressToken":7,`),
+		request("4", "", ""),
+	} {
+		l.send(line)
+		if want := `"progressToken":7,"progress":1`; strings.Contains(line, "Token") {
+			if got := l.next(); !strings.Contains(got, want) {
+				t.Errorf("no progress: %s", got)
+			}
+		}
+		if got := l.next(); !strings.Contains(got, `"text":"ok"`) {
+			t.Error(got)
+		}
+	}
+	calls[2].Progress(2, 0, "late") // nothing
+	if rest := l.end(); rest != nil {
+		t.Errorf("and then: %q", rest)
+	}
+	none := ` [] input required 0 {}`
+	compare(t, states, []string{`s [{"roots":[]}] <nil> 0 {"a":1}`, none, none, none})
+	if calls[2] == calls[1] || calls[3] == calls[2] {
+		t.Error("a call with a progress token is another's")
+	}
+}
