@@ -251,6 +251,17 @@ func TestReadFrameIsLinear(t *testing.T) {
 }
 
 // TestReadFrameAllocations: nothing is allocated for a line once the buffer is there.
+func TestReadFrameBufferIsBounded(t *testing.T) {
+	const limit = 100_000 // between two doublings of the buffer
+	f := NewReader(strings.NewReader(strings.Repeat("1", limit)+"\n"), limit)
+	if line, err := f.ReadFrame(); len(line) != limit || err != nil {
+		t.Fatal(len(line), err)
+	}
+	if most := limit + limit/4; cap(f.buf) > most {
+		t.Errorf("a line of %d bytes, the limit, takes a buffer of %d, more than %d", limit, cap(f.buf), most)
+	}
+}
+
 func TestReadFrameAllocations(t *testing.T) {
 	for _, length := range []int{2, 100, 100_000} {
 		f := NewReader(&repeatedly{line: []byte(strings.Repeat("x", length) + "\n"), n: 1 << 30}, DefaultMaxMessage)
@@ -504,6 +515,28 @@ func TestWriteFramePushesBack(t *testing.T) {
 }
 
 // TestWriteFrameWakesAll: those who wait for a stream that then fails get its error.
+// TestWriterIsFull: at maxOutput bytes, but only while a Write is under way that makes room; and its buffers are used again.
+func TestWriterIsFull(t *testing.T) {
+	for _, row := range []struct {
+		out, writing int
+		full         bool
+	}{{maxOutput - 2, 1, false}, {maxOutput - 1, 1, true}, {0, maxOutput, true}, {2 * maxOutput, 0, false}} {
+		f := NewWriter(io.Discard)
+		if f.out, f.writing = make([]byte, row.out), row.writing; f.full() != row.full {
+			t.Errorf("%d bytes wait, %d are being written: full is %v", row.out, row.writing, f.full())
+		}
+	}
+	f := NewWriter(io.Discard)
+	message := make([]byte, 1000)
+	if n := testing.AllocsPerRun(100, func() {
+		if err := f.WriteFrame(message); err != nil {
+			t.Fatal(err)
+		}
+	}); n > 0 {
+		t.Errorf("%v allocations for a message", n)
+	}
+}
+
 func TestWriteFrameWakesAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, w := io.Pipe()

@@ -930,3 +930,12 @@ func TestProgressAfterTheEnd(t *testing.T) {
 		}
 	})
 }
+
+func TestMustForm(t *testing.T) {
+	defer func() {
+		if err, ok := recover().(error); !ok || !strings.Contains(err.Error(), "not the schema of a form") {
+			t.Errorf("panic is %v", err)
+		}
+	}()
+	MustForm("?", `{"type":"array"}`)
+}

@@ -513,3 +513,10 @@ func TestSchemaAllocations(t *testing.T) {
 		})
 	}
 }
+
+func TestSchemaErrorIs(t *testing.T) {
+	_, err := CompileSchema([]byte(`{"type":"object","type":"string"}`))
+	if !errors.Is(err, ErrDuplicate) {
+		t.Errorf("%v is not ErrDuplicate", err)
+	}
+}

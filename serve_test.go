@@ -1559,11 +1559,11 @@ func (w stuckLog) Write(p []byte) (int, error) { <-w.until; return len(p), nil }
 func TestLogThatNobodyReads(t *testing.T) {
 	stuck := stuckLog{make(chan struct{})}
 	defer close(stuck.until)
-	s := withTool(t, emptyServer(Options{MaxRunning: 2, Log: log.New(stuck, "", 0)}), "boom", func(context.Context, *Call) (*Result, error) {
+	s := withTool(t, emptyServer(Options{MaxRunning: 2 * maxLogging, Log: log.New(stuck, "", 0)}), "boom", func(context.Context, *Call) (*Result, error) {
 		panic("!")
 	})
 	var in, out []string
-	for n := range 6 {
+	for n := range maxLogging + 6 { // the last of which find no place in it
 		in, out = append(in, toolCall(strconv.Itoa(n), "boom", "{}")), append(out, failure(strconv.Itoa(n), -32603, "Internal error"))
 	}
 	compareSorted(t, talk(t, s, in...), out)
