@@ -145,6 +145,7 @@ func TestSchemaKeywords(t *testing.T) {
 		{"maxProperties", `{"maxProperties":1}`, `{"a":1,"b":2}`, `(root): expected at most 1 member, got 2`},
 		{"required: for objects alone", `{"required":["a"]}`, `[]`, ``},
 		{"dependentRequired", `{"dependentRequired":{"a":["b"]}}`, `{"a":1}`, `/b: missing, but required where there is a`},
+		{"dependentRequired: nor without a member that other keywords know", `{"properties":{"a":true,"b":true},"dependentRequired":{"b":["c"]}}`, `{}`, ``},
 		{"dependentRequired: not without its member", `{"dependentRequired":{"a":["b"]}}`, `{"c":1}`, ``},
 		{"dependentSchemas", `{"dependentSchemas":{"a":{"maxProperties":1}}}`, `{"a":1,"b":1}`, `(root): expected at most 1 member, got 2`},
 		{"allOf", `{"allOf":[{"minimum":2},{"multipleOf":2}]}`, `1`, "(root): expected at least 2, got 1\n(root): expected a multiple of 2, got 1"},
