@@ -121,6 +121,9 @@ func (t *translator) Write(p []byte) (int, error) {
 		out = append(out, line...)
 	}
 	t.mu.Unlock()
-	_, err := t.w.Write(out)
+	n, err := t.w.Write(out)
+	if err == nil && n < len(out) {
+		err = io.ErrShortWrite
+	}
 	return len(p), err
 }

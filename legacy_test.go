@@ -464,6 +464,18 @@ func TestLegacyClientThatReadsLateMissesNothing(t *testing.T) {
 	l.close()
 }
 
+// A Write that takes a part is an error, as it is without the translator.
+func TestLegacyShortWrite(t *testing.T) {
+	s, _, _ := legacyServer(t, true)
+	if _, err := (&translator{server: s, w: half{}}).Write([]byte(legacyOpened + "\n")); err != io.ErrShortWrite {
+		t.Error(err)
+	}
+}
+
+type half struct{}
+
+func (half) Write(p []byte) (int, error) { return len(p) / 2, nil }
+
 // What the translator keeps for a request it keeps only until the answer or the cancellation.
 func TestLegacyTranslatorForgets(t *testing.T) {
 	s, _, _ := legacyServer(t, true)

@@ -101,17 +101,29 @@ type InputRequired struct {
 // Error says that input is required.
 func (q *InputRequired) Error() string { return "input required" }
 
-// formText is the restricted subset of JSON Schema that a form may use: client/elicitation, heading Requested Schema. That each
-// keyword has a value of its kind NewForm sees where it compiles the schema; in a raw InputRequest it is the author's affair.
-const formText = `{"type":"object","required":["type","properties"],
-	"propertyNames":{"enum":["$schema","type","properties","required"]},"properties":{
-		"type":{"const":"object"},"properties":{"additionalProperties":{"type":"object","required":["type"],
-			"propertyNames":{"enum":["type","title","description","default","format","minLength","maxLength","enum","oneOf",
-				"minimum","maximum","minItems","maxItems","items"]},
-			"properties":{"type":{"enum":["string","number","integer","boolean","array"]},"oneOf":{"items":{"required":["const","title"]}},
-				"format":{"enum":["email","uri","date","date-time"]},"items":{"propertyNames":{"enum":["type","enum","anyOf"]},
-					"oneOf":[{"required":["type","enum"]},{"required":["anyOf"]}],"properties":{"type":{"const":"string"}}}},
-			"if":{"properties":{"type":{"const":"array"}}},"then":{"required":["items"]},"else":{"properties":{"items":false}}}}}}`
+// formText is the restricted subset of JSON Schema that a form may use: client/elicitation, heading Requested Schema. Its $id lets it
+// stand inside another schema.
+const formText = `{"$id":"form","type":"object","required":["type","properties"],"additionalProperties":false,"properties":{
+	"$schema":{"type":"string"},"type":{"const":"object"},"required":{"$ref":"#/$defs/texts"},
+	"properties":{"type":"object","additionalProperties":{"oneOf":[{"$ref":"#/$defs/text"},{"$ref":"#/$defs/number"},
+		{"$ref":"#/$defs/boolean"},{"$ref":"#/$defs/several"}]}}},
+	"$defs":{
+		"about":{"required":["type"],"properties":{"title":{"type":"string"},"description":{"type":"string"}}},
+		"text":{"$ref":"#/$defs/about","unevaluatedProperties":false,"properties":{"type":{"const":"string"},
+			"minLength":{"type":"integer"},"maxLength":{"type":"integer"},"format":{"enum":["email","uri","date","date-time"]},
+			"default":{"type":"string"},"enum":{"$ref":"#/$defs/texts"},"oneOf":{"$ref":"#/$defs/titled"}}},
+		"number":{"$ref":"#/$defs/about","unevaluatedProperties":false,"properties":{"type":{"enum":["number","integer"]},
+			"minimum":{"type":"number"},"maximum":{"type":"number"},"default":{"type":"number"}}},
+		"boolean":{"$ref":"#/$defs/about","unevaluatedProperties":false,"properties":{
+			"type":{"const":"boolean"},"default":{"type":"boolean"}}},
+		"several":{"$ref":"#/$defs/about","unevaluatedProperties":false,"required":["items"],"properties":{"type":{"const":"array"},
+			"minItems":{"type":"integer"},"maxItems":{"type":"integer"},"default":{"$ref":"#/$defs/texts"},"items":{"oneOf":[
+				{"required":["type","enum"],"additionalProperties":false,"properties":{
+					"type":{"const":"string"},"enum":{"$ref":"#/$defs/texts"}}},
+				{"required":["anyOf"],"additionalProperties":false,"properties":{"anyOf":{"$ref":"#/$defs/titled"}}}]}}},
+		"texts":{"type":"array","items":{"type":"string"}},
+		"titled":{"type":"array","items":{"type":"object","required":["const","title"],"additionalProperties":false,
+			"properties":{"const":{"type":"string"},"title":{"type":"string"}}}}}}`
 
 var formSchema = lazySchema(formText)
 
@@ -157,7 +169,9 @@ func (e *encoder) question(s *Server, q *InputRequired, declared Capability) *Er
 		}
 		key := appendText(nil, r.Key)
 		e.buf = e.member(string(key[1 : len(key)-1]))
-		e.value(r, kind.request())
+		if e.value(r, kind.request()); e.err != nil {
+			return nil
+		}
 		needed |= r.needs()
 	}
 	if len(q.Requests) > 0 {

@@ -484,6 +484,17 @@ func TestNewForm(t *testing.T) {
 		{"a format that is none of the four", `{"type":"object","properties":{"a":{"type":"string","format":"uuid"}}}`, false},
 		{"a reference", `{"type":"object","properties":{"a":{"$ref":"#/$defs/a"}},"$defs":{"a":{"type":"string"}}}`, false},
 		{"additionalProperties", `{"type":"object","properties":{},"additionalProperties":false}`, false},
+		{"a number with a length", `{"type":"object","properties":{"a":{"type":"number","minLength":1}}}`, false},
+		{"a number of several", `{"type":"object","properties":{"a":{"type":"number","oneOf":[{"const":"x","title":"X"}]}}}`, false},
+		{"a choice that is no text", `{"type":"object","properties":{"a":{"type":"string","oneOf":[{"const":1,"title":"x"}]}}}`, false},
+		{"choices that are no texts", `{"type":"object","properties":{"a":{"type":"string","enum":[1,{}]}}}`, false},
+		{"a choice with more to it", `{"type":"object","properties":{"a":{"type":"string","oneOf":[{"const":"x","title":"x","properties":{}}]}}}`, false},
+		{"a default of another type", `{"type":"object","properties":{"a":{"type":"string","default":5}}}`, false},
+		{"a boolean of several", `{"type":"object","properties":{"a":{"type":"boolean","enum":[true]}}}`, false},
+		{"some of several that are no texts", `{"type":"object","properties":{"a":{"type":"array","items":{"type":"string","enum":[1]}}}}`, false},
+		{"some of several without titles", `{"type":"object","properties":{"a":{"type":"array","items":{"anyOf":[{"const":"x"}]}}}}`, false},
+		{"both ways to choose", `{"type":"object","properties":{"a":{"type":"array","items":{"type":"string","anyOf":[{"const":"x","title":"X"}]}}}}`, false},
+		{"an array of several", `{"type":"object","properties":{"a":{"type":"array","enum":[["x"]],"items":{"type":"string","enum":["x"]}}}}`, false},
 	} {
 		t.Run(row.rule, func(t *testing.T) {
 			form, err := NewForm("m", json.RawMessage(row.schema))
@@ -929,6 +940,18 @@ func TestProgressAfterTheEnd(t *testing.T) {
 			t.Errorf("%d lines: %s", n, &out)
 		}
 	})
+}
+
+// TestQuestionThatIsNotJSON: what a handler gets wrong in raw JSON is an internal error, whatever it is.
+func TestQuestionThatIsNotJSON(t *testing.T) {
+	for _, params := range []string{`{"message":"x\"}`, `{"message`, `{"a":1,"a":2}`, `[`, `"`} {
+		s := withTool(t, emptyServer(Options{}), "ask", func(ctx context.Context, call *Call) (*Result, error) {
+			return nil, &InputRequired{Requests: []InputRequest{{"a", "elicitation/create", json.RawMessage(params)}}}
+		})
+		if got := ask(t, s, withCapabilities("1", "ask", `{"elicitation":{}}`, "")); got != failure("1", -32603, "Internal error") {
+			t.Errorf("%s: %s", params, got)
+		}
+	}
 }
 
 func TestMustForm(t *testing.T) {

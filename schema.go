@@ -140,24 +140,25 @@ func place(pointer string) string { return cmp.Or(pointer, "(root)") }
 // A node is a schema. A keyword that is absent has the value that lets everything pass, which compiler.schema sees to; $ref is one
 // more of allOf.
 type node struct {
-	at, refAt            int      // where it begins in the raw schema, and where its $ref has its value
-	base                 *url.URL // of its references
-	cost                 int      // schemas that apply in place when it does, itself included; -1 while they are counted
-	never                bool     // the schema false
-	inPlace, uniqueItems bool     // whether there are subschemas in place
-	types, on            types    // on: those for which there are further keywords
-	wants                string   // what types say, or false
-	sub                  [11]*node
-	lists                [4][]*node
-	counts               [8]int
-	pattern              *property
-	patterns             []*property // of patternProperties
-	values               []*values   // of enum and const
-	limits               []limit
-	needs                []need
-	names                []string       // of properties, as they are shown
-	known                []property     // all names of members that keywords mention
-	index                map[string]int // into known
+	at, refAt   int      // where it begins in the raw schema, and where its $ref has its value
+	base        *url.URL // of its references
+	cost        int      // schemas that apply in place when it does, itself included; -1 while they are counted
+	never       bool     // the schema false
+	uniqueItems bool
+	inPlace     []*node // the subschemas in place
+	types, on   types   // on: those for which there are further keywords
+	wants       string  // what types say, or false
+	sub         [11]*node
+	lists       [4][]*node
+	counts      [8]int
+	pattern     *property
+	patterns    []*property // of patternProperties
+	values      []*values   // of enum and const
+	limits      []limit
+	needs       []need
+	names       []string       // of properties, as they are shown
+	known       []property     // all names of members that keywords mention
+	index       map[string]int // into known
 }
 
 type (
@@ -402,7 +403,7 @@ func bound(words string, holds func(value, limit decimal) bool) keyword {
 		l := parseDecimal(text)
 		n.limits = append(n.limits, limit{func(value decimal) bool { return holds(value, l) }, words + clip(string(text))})
 		if c.keyword == "multipleOf" && !l.divisor() {
-			c.fail(at, "takes a number above 0, of at most %d digits", maxDivisorDigits)
+			c.fail(at, "takes a number above 0, of at most %d digits and an exponent below 10^17", maxDivisorDigits)
 		}
 	}}
 }
@@ -483,22 +484,18 @@ func (c *compiler) evaluations(n *node) int {
 	}
 	n.cost = -1
 	total := 1
-	for _, s := range n.alongside() {
-		n.inPlace, total = true, min(total+c.evaluations(s), maxInPlace+1)
+	n.inPlace = slices.Concat(n.sub[not:items], n.lists[allOf], n.lists[anyOf], n.lists[oneOf])
+	for _, need := range n.needs {
+		n.inPlace = append(n.inPlace, need.schema)
+	}
+	n.inPlace = slices.DeleteFunc(n.inPlace, func(s *node) bool { return s == nil })
+	for _, s := range n.inPlace {
+		total = min(total+c.evaluations(s), maxInPlace+1)
 	}
 	if n.cost = total; total > maxInPlace {
 		c.fail(n.at, "applies more than %d schemas to one and the same value", maxInPlace)
 	}
 	return total
-}
-
-// alongside are the schemas that apply in place when n does.
-func (n *node) alongside() []*node {
-	all := slices.Concat(n.sub[not:items], n.lists[allOf], n.lists[anyOf], n.lists[oneOf])
-	for _, need := range n.needs {
-		all = append(all, need.schema)
-	}
-	return slices.DeleteFunc(all, func(s *node) bool { return s == nil })
 }
 
 // know gives the place of a name in known.
@@ -629,8 +626,9 @@ type (
 const (
 	// Ranks; to each is added an order.
 	rankMissing, rankMember, rankOther, rankUnexpected, rankWhole int64 = 0, 1 << 40, 2 << 40, 3 << 40, 4 << 40
-	// What is wrong with a value: some parts; that a part which has to be a certain value is another; that it is of another kind.
-	wrongPart, wrongTag, wrongKind int64 = 1, 1 << 32, 1 << 40
+	// What is wrong with a value: some parts; that a member which has to be a certain value is another; that it is itself such a value;
+	// that it is of another kind.
+	wrongPart, wrongTag, wrongValue, wrongKind int64 = 1, 1 << 32, 1 << 36, 1 << 40
 )
 
 var evaluations = sync.Pool{New: func() any { return new(evaluation) }}
@@ -679,7 +677,9 @@ func (e *evaluation) enter(s step, i int) (outer frame) {
 func (e *evaluation) leave(outer frame) {
 	last := len(e.path) - 1
 	if rank := e.path[last].rank; e.wrong > 0 {
-		outer.wrong = (outer.wrong + wrongPart) | e.wrong&wrongTag
+		if outer.wrong += wrongPart; e.wrong&wrongValue != 0 && e.path[last].known != nil {
+			outer.wrong |= wrongTag
+		}
 		for k := e.from; k < len(e.problems); k++ {
 			e.problems[k].rank = rank
 		}
@@ -757,7 +757,7 @@ func (e *evaluation) apply(n *node) (end int) {
 			e.texts, _ = e.canonical.append(e.texts[:0], e.at)
 		}
 		if v.types&t == 0 || !v.canonical[string(e.texts)] {
-			e.fails(wrongKind|wrongTag, cmp.Or(v.types, typeAny), "expected ", v.shown)
+			e.fails(wrongKind|wrongValue, cmp.Or(v.types, typeAny), "expected ", v.shown)
 		}
 	}
 	end = -1
@@ -777,7 +777,7 @@ func (e *evaluation) apply(n *node) (end int) {
 		end = e.object(n)
 	}
 	wrong := e.wrong
-	if n.inPlace {
+	if len(n.inPlace) > 0 {
 		end = max(end, e.applicators(n))
 	}
 	if unevaluated != nil && e.wrong == wrong {
@@ -903,6 +903,9 @@ func (e *evaluation) object(n *node) int {
 		} else if need.schema != nil { // Core 10.2.2.4
 			e.apply(need.schema)
 		} else if !e.seen[outer+need.member] { // Validation 6.5.3 and 6.5.4
+			if need.when != always {
+				order += len(n.needs) // after those of required
+			}
 			e.missing(n, need, order)
 		}
 	}
@@ -1002,9 +1005,12 @@ func (e *evaluation) try(n *node) int64 {
 // branches evaluates anyOf or oneOf. Of a value that fits none it tells the problems with the branch that is clearly the closest,
 // or else what the closest ask for. Where marks are wanted, all branches of anyOf have a say.
 func (e *evaluation) branches(all []*node, onlyOne bool) {
-	first, least := 0, wrongKind
+	first, fitting, least := 0, 0, wrongKind
 	for k, s := range all {
 		wrong := e.try(s)
+		if wrong < wrongKind {
+			fitting++ // it is of this kind
+		}
 		if least = min(least, wrong); wrong > 0 {
 			continue
 		} else if first > 0 && onlyOne {
@@ -1023,7 +1029,7 @@ func (e *evaluation) branches(all []*node, onlyOne bool) {
 			}
 		}
 	}
-	if len(texts) == 1 && least < wrongTag {
+	if len(texts) == 1 && (least < wrongTag || fitting == 1) {
 		e.apply(closest)
 	} else if first == 0 && all != nil {
 		e.fails(least, typeAny, "expected ", join(texts, " or "))
@@ -1042,7 +1048,7 @@ func (e *evaluation) unevaluated(schema *node, marks int) int {
 	i, object, marked := skipSpace(e.data, e.at+1), e.data[e.at] == '{', e.marks[marks:]
 	slices.Sort(marked)
 	for count := 0; e.data[i] != '}' && e.data[i] != ']'; count++ {
-		s := step{at: ^count, rank: rankOther + int64(count), optional: true}
+		s := step{at: ^count, rank: rankOther + int64(count), optional: object}
 		if object {
 			s.at, i = i, memberValue(e.data, skipText(e.data, i))
 		}
@@ -1074,6 +1080,11 @@ func (n *node) describe() string {
 		return "an object with " + join(members, " and ")
 	case n.wants == "" && n.lists[allOf] != nil:
 		return n.lists[allOf][0].describe()
+	case n.wants == "" && (n.lists[anyOf] != nil || n.lists[oneOf] != nil):
+		for _, s := range slices.Concat(n.lists[anyOf], n.lists[oneOf]) {
+			members = append(members, s.describe())
+		}
+		return join(members, " or ")
 	}
 	return cmp.Or(n.wants, "something else")
 }
@@ -1112,7 +1123,7 @@ type problem struct {
 
 // fails notes what is wrong with the value at hand and, if there is room, tells it: the parts, and of wanted types what came.
 func (e *evaluation) fails(weight int64, want types, parts ...string) int {
-	if e.wrong = (e.wrong + wrongPart) | weight&(wrongTag|wrongKind); !e.telling {
+	if e.wrong = (e.wrong + wrongPart) | weight&(wrongTag|wrongValue|wrongKind); !e.telling {
 		return -1
 	} else if e.ahead+len(e.problems)-e.from >= maxProblems || len(e.problems) > 20*maxProblems {
 		e.more++

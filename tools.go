@@ -89,9 +89,9 @@ type Content map[string]any
 // contentSchema has the five kinds of content: server/tools, heading Tool Result.
 var contentSchema = lazySchema(`{"type":"object","required":["type"],"properties":{
 	"text":{"type":"string"},"data":{"type":"string"},"mimeType":{"type":"string"},"uri":{"type":"string"},"name":{"type":"string"},
-	"size":{"type":"integer"},"annotations":{"type":"object"},"_meta":{"type":"object"},
+	"title":{"type":"string"},"description":{"type":"string"},"icons":{"type":"array"},"size":{"type":"integer"},"annotations":{"type":"object"},"_meta":{"type":"object"},
 	"resource":{"type":"object","required":["uri"],"oneOf":[{"required":["text"]},{"required":["blob"]}],
-		"properties":{"uri":{"type":"string"},"text":{"type":"string"},"blob":{"type":"string"}}}},
+		"properties":{"uri":{"type":"string"},"mimeType":{"type":"string"},"text":{"type":"string"},"blob":{"type":"string"}}}},
 	"oneOf":[{"properties":{"type":{"const":"text"}},"required":["text"]},
 		{"properties":{"type":{"enum":["image","audio"]}},"required":["data","mimeType"]},
 		{"properties":{"type":{"const":"resource_link"}},"required":["uri","name"]},
@@ -156,8 +156,8 @@ func (s *Server) RemoveTool(name string) bool {
 }
 
 // Typed makes a handler of a function that takes its arguments as a Go value, decoded by encoding/json. That package pays no
-// heed to the case of names; a member that only resembles a property of the input schema is left out, at every level, so that
-// {"text":"a","TEXT":"b"} has the text a. An integer may be written 3.0 or 3e0. Arguments that In cannot hold are a tool error.
+// heed to the case of names; a member that only resembles a property of the input schema is left out, also below properties, items,
+// additionalProperties and patternProperties, so that {"text":"a","TEXT":"b"} has the text a. An integer may be written 3.0 or 3e0. Arguments that In cannot hold are a tool error.
 func Typed[In any](f func(ctx context.Context, call *Call, in In) (*Result, error)) Handler {
 	return func(ctx context.Context, call *Call) (*Result, error) {
 		var in In
@@ -168,66 +168,85 @@ func Typed[In any](f func(ctx context.Context, call *Call, in In) (*Result, erro
 	}
 }
 
-// decode stores an object in a Go value, save the members that resemble properties of its schema.
+// decode stores an object in a Go value: without the members that resemble properties of its schema, and with its integers in
+// digits alone.
 func decode(object []byte, schema *Schema, to any) error {
-	raw := appendExactly(make([]byte, 0, len(object)), object, []*node{schema.root})
+	raw, _ := appendExactly(make([]byte, 0, len(object)), object, 0, []*node{schema.root})
 	err := json.Unmarshal(raw, to)
-	if err != nil { // maybe for an integer that is written 3.0
-		raw = appendPlainIntegers(nil, raw)
-		err = json.Unmarshal(raw, to)
-	}
 	if wrong, ok := err.(*json.UnmarshalTypeError); ok { // its own text may have all of the value, and names what is Go's
-		pointer := place(pointerTo(raw, int(wrong.Offset)-1))
+		at := int(wrong.Offset) - 1 // the last byte of the value, or the one after that
+		pointer := place(cmp.Or(pointerTo(raw, at), pointerTo(raw, at-1)))
 		err = fmt.Errorf("%s: %s does not fit into a Go %v", pointer, clip(wrong.Value), wrong.Type)
 	}
 	return err
 }
 
-// appendExactly appends a value to which schemas apply, without the members that are none of their properties but would be in
-// another case.
-func appendExactly(dst, value []byte, schemas []*node) []byte {
-	schemas = slices.DeleteFunc(schemas, func(n *node) bool { return n == nil })
-	if !isObject(value) && !isArray(value) || len(schemas) == 0 {
-		return append(dst, value...)
+// appendExactly appends the value that begins at data[i], to which schemas apply, without the members that are none of their
+// properties but would be in another case. Each byte is read once, as in canonical.append; end is the position after the value.
+func appendExactly(dst, data []byte, i int, schemas []*node) (out []byte, end int) {
+	open := data[i]
+	if len(schemas) == 0 || open != '{' && open != '[' {
+		end = skip(data, i)
+		return appendPlainIntegers(dst, data[i:end]), end
 	}
-	for i := 0; i < len(schemas); i++ { // those that apply with one come along; none does with itself
-		schemas = append(schemas, schemas[i].alongside()...)
-	}
-	dst = append(dst, value[0])
-	var room [64]byte
-	count := 0
-	for raw, item := range members(value) {
-		var inner []*node
-		name, known, resembles := appendUnescaped(room[:0], raw), false, false
-		for _, n := range schemas {
-			k, mentioned := n.index[string(name)]
-			below, prefix := n.sub[additionalProperties], n.lists[prefixItems]
-			if raw == nil && count < len(prefix) {
-				below = prefix[count]
-			} else if raw == nil {
-				below = n.sub[items]
-			} else if mentioned && n.known[k].schema != nil {
-				below, known = n.known[k].schema, true
-			} else {
-				like := func(p property) bool { return p.schema != nil && strings.EqualFold(p.name, string(name)) }
-				resembles = resembles || slices.ContainsFunc(n.known, like)
+	for k := 0; k < len(schemas); k++ { // those that apply with one come along
+		for _, s := range schemas[k].inPlace {
+			if s != schemas[k].sub[not] && s != schemas[k].sub[ifs] && !slices.Contains(schemas, s) {
+				schemas = append(schemas, s)
 			}
-			if isObject(item) || isArray(item) {
-				inner = append(inner, below)
+		}
+	}
+	dst = append(dst, open)
+	count, first := 0, len(dst)
+	var room [64]byte
+	for i = skipSpace(data, i+1); data[i] != open+2; i, count = nextItem(data, i), count+1 {
+		var name []byte
+		from, inner, known, resembles := i, []*node(nil), open == '[', false
+		if open == '{' {
+			end = skipText(data, i)
+			name, i = appendUnescaped(room[:0], data[from+1:end-1]), memberValue(data, end)
+		}
+		for _, n := range schemas {
+			below, is, like := n.below(name, count, open)
+			known, resembles = known || is, resembles || like
+			for _, s := range below {
+				if s != nil && !slices.Contains(inner, s) {
+					inner = append(inner, s)
+				}
 			}
 		}
 		if !known && resembles {
+			i = skip(data, i)
 			continue
 		}
-		if count++; count > 1 {
+		if len(dst) > first {
 			dst = append(dst, ',')
 		}
-		if raw != nil {
-			dst = append(append(append(dst, '"'), raw...), `":`...)
-		}
-		dst = appendExactly(dst, item, inner)
+		dst, i = appendExactly(append(dst, data[from:i]...), data, i, inner)
 	}
-	return append(dst, value[0]+2)
+	return append(dst, open+2), i + 1
+}
+
+// below are the schemas of n for a member, or for an element by its number. It also says whether the name is a property, and
+// whether it would be one in another case.
+func (n *node) below(name []byte, count int, open byte) (below [2]*node, is, like bool) {
+	if prefix := n.lists[prefixItems]; open == '[' && count < len(prefix) {
+		return [2]*node{prefix[count]}, false, false
+	} else if open == '[' {
+		return [2]*node{n.sub[items]}, false, false
+	}
+	below[0] = n.sub[additionalProperties]
+	for _, p := range n.patterns {
+		if p.expression.Match(name) {
+			below[0] = p.schema
+		}
+	}
+	if k, known := n.index[string(name)]; known && n.known[k].schema != nil {
+		return [2]*node{n.known[k].schema, below[0]}, true, false
+	}
+	return below, false, slices.ContainsFunc(n.known, func(p property) bool {
+		return p.schema != nil && strings.EqualFold(p.name, string(name))
+	})
 }
 
 // listTools answers tools/list: server/tools, heading Listing Tools, and server/utilities/pagination. The first page is made
@@ -238,7 +257,8 @@ func (s *Server) listTools(m *message) ([]byte, *Error) {
 	if isText(cursor) {
 		after, ok = strings.CutPrefix(unquote(cursor), cursorPrefix)
 	}
-	if !ok {
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-."
+	if named := cursor == nil || after != "" && len(after) <= maxToolName; !ok || !named || strings.Trim(after, letters) != "" {
 		return nil, &Error{Code: CodeInvalidParams, Message: "Invalid params: cursor is not one that this server gives"}
 	}
 	s.mu.Lock()
@@ -264,7 +284,7 @@ func (s *Server) listTools(m *message) ([]byte, *Error) {
 	return list, nil
 }
 
-const cursorPrefix = "after "
+const cursorPrefix, maxToolName = "after ", 128
 
 var callSchema = lazySchema(`{"required":["name"],"properties":{"name":{"type":"string"},"arguments":{"type":"object"},
 	"inputResponses":{"type":"object"},"requestState":{"type":"string"}}}`)
@@ -411,7 +431,7 @@ func (e *encoder) result(s *Server, r *Result, output *Schema) {
 		output = nil // a failure need not fit
 	}
 	var structured encoder
-	if r.StructuredContent != nil {
+	if raw, isRaw := r.StructuredContent.(json.RawMessage); r.StructuredContent != nil && !(isRaw && raw == nil) {
 		structured.value(r.StructuredContent, cmp.Or(output, anySchema()))
 	} else if output != nil {
 		structured.fail(errors.New("none, though the tool has an output schema"))
@@ -419,7 +439,7 @@ func (e *encoder) result(s *Server, r *Result, output *Schema) {
 	if structured.err != nil {
 		e.fail(fmt.Errorf("structured content: %w", structured.err))
 	}
-	text, hasText := r.Text, r.hasText || r.Text != "" || r.RawText != nil
+	text, hasText := r.Text, r.hasText || r.Text != "" || len(r.RawText) > 0
 	if !hasText && len(r.Content) == 0 {
 		text = string(structured.buf)
 	}
@@ -427,7 +447,7 @@ func (e *encoder) result(s *Server, r *Result, output *Schema) {
 	if hasText || text != "" {
 		e.item(`{"type":"text"`)
 		raw := scanner{data: r.RawText}
-		if r.RawText == nil {
+		if len(r.RawText) == 0 {
 			e.text("text", text)
 		} else if end, _ := raw.text(0); isText(r.RawText) && end == len(r.RawText) {
 			e.json("text", escapeSeparators(r.RawText))

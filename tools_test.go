@@ -247,7 +247,7 @@ func TestListTools(t *testing.T) {
 		good := cursorAfter("add")
 		for _, cursor := range []string{
 			`""`, `null`, `7`, `{}`, `[]`, `true`, `"add"`, `" ` + good + `"`, `"` + good[1:] + `"`, `"` + strings.ToUpper(good) + `"`,
-			`"\ud800"`, `"` + strings.Repeat("A", 100_000) + `"`,
+			`"\ud800"`, `"` + strings.Repeat("A", 100_000) + `"`, `"after "`, `"after !!"`, `"after add "`, `"after ` + strings.Repeat("a", 129) + `"`,
 		} {
 			want := failure("1", -32602, "Invalid params: cursor is not one that this server gives")
 			if got := ask(t, s, requestOf("1", "tools/list", `"cursor":`+cursor)); got != want {
@@ -368,6 +368,9 @@ func TestResults(t *testing.T) {
 			wire: result(`"content":[{"type":"text","text":""}],"structuredContent":{},"isError":false`)},
 		{rule: "and that of an error", err: errors.New(""), wire: toolError("1", "")},
 		{rule: "nothing to say", result: &Result{}, wire: result(`"content":[],"isError":false`)},
+		{rule: "no text as JSON", result: &Result{RawText: json.RawMessage{}}, wire: result(`"content":[],"isError":false`)},
+		{rule: "no structured content as JSON", result: &Result{StructuredContent: json.RawMessage(nil)}, wire: result(`"content":[],"isError":false`)},
+		{rule: "a link whose icons are none", result: &Result{Content: []Content{{"type": "resource_link", "uri": "a:b", "name": "a", "icons": 5}}}, wire: internal, log: "/icons: expected an array, got 5"},
 		{rule: "text that is JSON already", result: &Result{RawText: raw(`"\ud800\u0061"`)}, wire: result(`"content":[{"type":"text","text":"\ud800\u0061"}],"isError":false`)},
 		{rule: "such text with what must not leave", result: &Result{RawText: raw(" \"\u2028\xff<\"")},
 			wire: result(`"content":[{"type":"text","text":"\u2028` + "\uFFFD" + `<"}],"isError":false`)},
@@ -681,17 +684,20 @@ func TestTypedBelow(t *testing.T) {
 		Free map[string]int
 	}
 	type input struct {
-		K    int
-		Sub  inner
-		List []inner
-		Any  map[string]inner
+		K       int
+		Sub     inner
+		List    []inner
+		Any     map[string]inner
+		Pattern map[string]inner
+		When    int
 	}
 	var got input
 	s := emptyServer(Options{})
 	schema := `{"type":"object","allOf":[{"properties":{"k":{"maximum":5}}}],"additionalProperties":true,
 		"$defs":{"inner":{"properties":{"k":{"type":"integer","maximum":5},"free":{"additionalProperties":true}}}},
 		"properties":{"sub":{"$ref":"#/$defs/inner"},"list":{"prefixItems":[{"$ref":"#/$defs/inner"}],"items":{"anyOf":[{"$ref":"#/$defs/inner"}]}},
-			"any":{"additionalProperties":{"$ref":"#/$defs/inner"}}}}`
+			"any":{"additionalProperties":{"$ref":"#/$defs/inner"}},"pattern":{"patternProperties":{"^a":{"$ref":"#/$defs/inner"}}}},
+		"if":{"properties":{"WHEN":{"const":1}}},"then":true,"not":{"properties":{"When":{"const":0}},"required":["When"]}}`
 	err := s.AddTool(Tool{Name: "x", InputSchema: json.RawMessage(schema)}, Typed(func(ctx context.Context, call *Call, in input) (*Result, error) {
 		got = in
 		return Text("ok"), nil
@@ -705,6 +711,8 @@ func TestTypedBelow(t *testing.T) {
 		`{"sub":{"K":9},"Sub":{"k":9}}`:        {},
 		`{"list":[{"K":9},{"k":2},{"K":9}]}`:   {List: []inner{{}, {K: 2}, {}}},
 		`{"any":{"a":{"k":1,"K":9},"A":{}}}`:   {Any: map[string]inner{"a": {K: 1}, "A": {}}},
+		`{"pattern":{"a":{"k":1,"K":9}}}`:      {Pattern: map[string]inner{"a": {K: 1}}},
+		`{"when":1}`:                           {When: 1},
 		`{"sub":{"free":{"K":9,"k":1,"a":2}}}`: {Sub: inner{Free: map[string]int{"K": 9, "k": 1, "a": 2}}},
 	} {
 		t.Run(arguments, func(t *testing.T) {
@@ -726,6 +734,53 @@ func TestTypedBelow(t *testing.T) {
 			t.Error(answer)
 		}
 	})
+}
+
+// TestTypedIsLinear: a schema that leads to one place in many ways costs no more than its places, and depth no more than bytes.
+func TestTypedIsLinear(t *testing.T) {
+	schema := `{"type":"object","$ref":"#/$defs/e","$defs":{"e":{"type":"object","anyOf":[{"properties":{"a":{"$ref":"#/$defs/e"}}},
+		{"properties":{"a":{"$ref":"#/$defs/e"},"b":true}},{"properties":{"a":{"$ref":"#/$defs/e"},"c":true}}]}}}`
+	var got map[string]any
+	s := emptyServer(Options{})
+	err := s.AddTool(Tool{Name: "x", InputSchema: json.RawMessage(schema)}, Typed(func(ctx context.Context, call *Call, in map[string]any) (*Result, error) {
+		got = in
+		return Text("ok"), nil
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const depth = MaxDepth - 2
+	arguments := strings.Repeat(`{"a":`, depth-1) + `{"s":"` + strings.Repeat("s", 1<<20) + `"}` + strings.Repeat("}", depth-1)
+	answered := make(chan string, 1)
+	go func() { answered <- ask(t, s, toolCall("1", "x", arguments)) }()
+	select {
+	case answer := <-answered:
+		if answer != textResult("1", "ok") || got["a"] == nil {
+			t.Errorf("%.200s", answer)
+		}
+	case <-time.After(patience): // it would take longer than the universe has
+		t.Error("no answer")
+	}
+}
+
+// A collector makes it visible when it is decoded twice.
+type collector []string
+
+func (c *collector) UnmarshalJSON(data []byte) error {
+	*c = append(*c, string(data))
+	return nil
+}
+
+func TestTypedDecodesOnce(t *testing.T) {
+	s := withTool(t, emptyServer(Options{}), "x", Typed(func(ctx context.Context, call *Call, in struct {
+		A collector
+		N int
+	}) (*Result, error) {
+		return Text(fmt.Sprint(in)), nil
+	}))
+	if got := ask(t, s, toolCall("1", "x", `{"a":"1.0","n":1.0}`)); !strings.Contains(got, `"text":"{[\"1.0\"] 1}"`) {
+		t.Error(got)
+	}
 }
 
 // TestStructured: a Go value as structured content.
