@@ -145,6 +145,11 @@ func TestSchemaKeywords(t *testing.T) {
 		{"maxProperties", `{"maxProperties":1}`, `{"a":1,"b":2}`, `(root): expected at most 1 member, got 2`},
 		{"required: for objects alone", `{"required":["a"]}`, `[]`, ``},
 		{"dependentRequired", `{"dependentRequired":{"a":["b"]}}`, `{"a":1}`, `/b: missing, but required where there is a`},
+		{"a count that contradicts another", `{"minItems":3,"maxItems":1}`, `[1]`, `(root): expected at least 3 items, got 1`},
+		{"a count that no int holds", `{"maxLength":9223372036854775807,"minLength":0}`, `"a"`, ``},
+		{"a lone surrogate is one character, each", `{"maxLength":2,"minLength":2}`, `"\ud800\ud801"`, ``},
+		{"what is not expected comes before the object as a whole", `{"additionalProperties":false,"minProperties":3}`, `{"b":1}`,
+			"/b: not expected\n(root): expected at least 3 members, got 1"},
 		{"dependentRequired: after those of required", `{"dependentRequired":{"a":["b"]},"required":["z","y"]}`, `{"a":1}`,
 			"/z: missing, but required\n/y: missing, but required\n/b: missing, but required where there is a"},
 		{"unevaluatedItems: an element is not to be left out", `{"unevaluatedItems":{"type":"string"}}`, `[null]`, `/0: expected a string, got null`},
@@ -289,6 +294,7 @@ func TestSchemaRefusals(t *testing.T) {
 		{"$dynamicRef", `{"$dynamicRef":"#a"}`, "/$dynamicRef: $dynamicRef is not supported; $ref is"},
 		{"$dynamicAnchor", `{"$dynamicAnchor":"a"}`, "/$dynamicAnchor: $dynamicAnchor is not supported; $anchor is"},
 		{"$vocabulary", `{"$vocabulary":{}}`, "/$vocabulary: $vocabulary is not supported; the vocabularies are those of 2020-12"},
+		{"a schema after white space", ` {"not":{"type":"x"}}`, "/not/type: type takes some of null, boolean, object, array, number, string, integer, each once"},
 		{"dependencies", `{"dependencies":{}}`, "/dependencies: dependencies is of older drafts; it was split into dependentRequired and dependentSchemas"},
 		{"additionalItems", `{"items":{"additionalItems":false}}`, "/items/additionalItems: additionalItems is of older drafts; prefixItems has the first schemas, items that of the rest"},
 		{"items as an array", `{"items":[{}]}`, "/items: items takes a schema: an object, true or false"},
@@ -382,6 +388,7 @@ func TestSchemaProblemBounds(t *testing.T) {
 	}{
 		{"100 problems", `{"items":false}`, "[" + list(100, "0") + "]", 100, 0},
 		{"101 problems", `{"items":false}`, "[" + list(101, "0") + "]", 100, 1},
+		{"two times 45 problems, side by side", `{"items":{"additionalProperties":false}}`, "[" + members(45, "m") + "," + members(45, "m") + "]", 90, 0},
 		{"100,000 members", `{"additionalProperties":false}`, members(100_000, "m"), 100, 99_900},
 		{"many long names", `{"additionalProperties":false}`, members(1000, strings.Repeat("n", 500)), 100, 900},
 		{"long texts", `{"items":{"enum":["` + strings.Repeat("e", 60) + `","` + strings.Repeat("f", 60) + `","g"]}}`, "[" + list(200, `"`+strings.Repeat("x", 70)+`"`) + "]", 72, 128},
@@ -439,6 +446,8 @@ func TestSchemaWork(t *testing.T) {
 	}{
 		{"two ways down at every level", `{"allOf":[{"items":{"$ref":"#"}},{"items":{"$ref":"#"}}]}`, nest},
 		{"two ways down, of which none fits", `{"anyOf":[{"type":"array","items":{"$ref":"#"},"minItems":1},{"type":"array","items":{"$ref":"#"},"minItems":2}]}`, nest},
+		{"two ways down through members", `{"allOf":[{"properties":{"a":{"$ref":"#"}}},{"additionalProperties":{"$ref":"#"}}]}`,
+			func(n int) string { return strings.Repeat(`{"a":`, n) + "1" + strings.Repeat("}", n) }},
 		{"contains and items", `{"contains":{"$ref":"#"},"items":{"$ref":"#"},"minContains":0}`, nest},
 		{"not at every level", `{"not":{"items":{"$ref":"#"},"minItems":1}}`, nest},
 		{"a schema that passes over what another goes into", `{"items":{"$ref":"#"},"allOf":[{"contains":true}]}`, deep},
@@ -526,5 +535,26 @@ func TestSchemaErrorIs(t *testing.T) {
 	_, err := CompileSchema([]byte(`{"type":"object","type":"string"}`))
 	if !errors.Is(err, ErrDuplicate) {
 		t.Errorf("%v is not ErrDuplicate", err)
+	}
+}
+
+// TestSchemaRelease: an evaluation that has needed much room for anything is not kept.
+func TestSchemaRelease(t *testing.T) {
+	const most = 4 * maxKept
+	for what, grow := range map[string]func(e *evaluation, n int){
+		"text":     func(e *evaluation, n int) { e.text = make([]byte, n) },
+		"texts":    func(e *evaluation, n int) { e.texts = make([]byte, n) },
+		"items":    func(e *evaluation, n int) { e.items = make([]name, n) },
+		"seen":     func(e *evaluation, n int) { e.seen = make([]bool, n) },
+		"marks":    func(e *evaluation, n int) { e.marks = make([]int, n) },
+		"problems": func(e *evaluation, n int) { e.problems = make([]problem, n) },
+	} {
+		for n, kept := range map[int]bool{most: true, most + 1: false} {
+			e := &evaluation{line: make([]byte, 1)}
+			grow(e, n)
+			if e.release(); (e.line != nil) != kept {
+				t.Errorf("with room for %d in %s it is kept: %v", n, what, !kept)
+			}
+		}
 	}
 }
