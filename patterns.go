@@ -101,8 +101,8 @@ type InputRequired struct {
 // Error says that input is required.
 func (q *InputRequired) Error() string { return "input required" }
 
-// formText is the restricted subset of JSON Schema that a form may use: client/elicitation, heading Requested Schema. Its $id lets it
-// stand inside another schema.
+// formText is the restricted subset of JSON Schema that a form may use: client/elicitation, heading Requested Schema. Its $id
+// lets it stand inside another schema.
 const formText = `{"$id":"form","type":"object","required":["type","properties"],"additionalProperties":false,"properties":{
 	"$schema":{"type":"string"},"type":{"const":"object"},"required":{"$ref":"#/$defs/texts"},
 	"properties":{"type":"object","additionalProperties":{"oneOf":[{"$ref":"#/$defs/text"},{"$ref":"#/$defs/number"},
@@ -318,18 +318,18 @@ func WithPrincipal(ctx context.Context, principal string) context.Context {
 	return context.WithValue(ctx, principalKey{}, principal)
 }
 
-// SealState protects what a handler wants to remember until the client calls again; return it as the State of an
-// [InputRequired]. It is signed, not hidden: the client can read it. It is good for this tool, these arguments, this principal
-// and a while (see [Options]), any number of times: basic/patterns/mrtr, server requirements 4 and 5. A client can also leave it out,
-// or bring that of another such call; answers are not bound to it. Processes that share a StateKey open each other's state.
+// SealState protects what a handler wants to remember until the client calls again; return it as the State of an [InputRequired].
+// It is signed, not hidden: the client can read it. It is good for this tool, these arguments, this principal and a while (see
+// [Options]), any number of times: basic/patterns/mrtr, server requirements 4 and 5. A client can also leave it out, or bring
+// that of another such call; answers are not bound to it. Processes that share a StateKey open each other's state.
 func (c *Call) SealState(ctx context.Context, payload []byte) string {
 	sealed := binary.BigEndian.AppendUint64(nil, uint64(time.Now().Add(c.server.options.StateLife).UnixMilli()))
 	sealed = append(sealed, payload...)
 	return base64.RawURLEncoding.EncodeToString(append(sealed, c.signature(ctx, sealed)...))
 }
 
-// OpenState gives the payload that came back in RequestState, or nil where the call has none, be it the first. The error, one and the same for
-// all state that SealState did not make for a call like this one, is for the handler to return.
+// OpenState gives the payload that came back in RequestState, or nil where the call has none, be it the first. The error, one and
+// the same for all state that SealState did not make for a call like this one, is for the handler to return.
 func (c *Call) OpenState(ctx context.Context) ([]byte, error) {
 	if c.RequestState == "" {
 		return nil, nil

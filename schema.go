@@ -211,8 +211,8 @@ func (t types) String() (text string) {
 	return strings.TrimPrefix(text, " or ")
 }
 
-// CompileSchema makes a Schema of raw JSON, or gives a [*SchemaError]: nothing is ignored, and nothing is fetched. Annotations, format
-// among them, are no tests: Validation 7 and 9.
+// CompileSchema makes a Schema of raw JSON, or gives a [*SchemaError]: nothing is ignored, and nothing is fetched. Annotations,
+// format among them, are no tests: Validation 7 and 9.
 func CompileSchema(raw []byte) (*Schema, error) {
 	if err := checkJSON(raw); err != nil {
 		return nil, &SchemaError{Reason: err.Error(), Err: err}

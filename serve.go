@@ -137,8 +137,9 @@ func (c *conn) waitForRoom(t *task) bool {
 // A lane is a reader and what it needs. The goroutine that reads runs a call itself, on the bytes in its buffer: nothing is
 // copied and nobody is woken, which is what makes short calls cheap. A call that takes longer than handOver loses the role of the
 // reader: a timer starts another goroutine, which reads on in a lane of its own, and the buffer stays with the call. So no call
-// holds up another for longer than that, and cancellations get through. The same goes for a Write of the reader's. There is one reader at any
-// time, and while it runs a call nobody else can look for that call's id; so the call enters the books only when taken over.
+// holds up another for longer than that, and cancellations get through. The same goes for a Write of the reader's. There is one
+// reader at any time, and while it runs a call nobody else can look for that call's id; so the call enters the books only when
+// taken over.
 type lane struct {
 	frames   *Reader
 	msg      message

@@ -89,7 +89,8 @@ type Content map[string]any
 // contentSchema has the five kinds of content: server/tools, heading Tool Result.
 var contentSchema = lazySchema(`{"type":"object","required":["type"],"properties":{
 	"text":{"type":"string"},"data":{"type":"string"},"mimeType":{"type":"string"},"uri":{"type":"string"},"name":{"type":"string"},
-	"title":{"type":"string"},"description":{"type":"string"},"icons":{"type":"array"},"size":{"type":"integer"},"annotations":{"type":"object"},"_meta":{"type":"object"},
+	"title":{"type":"string"},"description":{"type":"string"},"icons":{"type":"array"},"size":{"type":"integer"},
+	"annotations":{"type":"object"},"_meta":{"type":"object"},
 	"resource":{"type":"object","required":["uri"],"oneOf":[{"required":["text"]},{"required":["blob"]}],
 		"properties":{"uri":{"type":"string"},"mimeType":{"type":"string"},"text":{"type":"string"},"blob":{"type":"string"}}}},
 	"oneOf":[{"properties":{"type":{"const":"text"}},"required":["text"]},
@@ -155,9 +156,10 @@ func (s *Server) RemoveTool(name string) bool {
 	return found
 }
 
-// Typed makes a handler of a function that takes its arguments as a Go value, decoded by encoding/json. That package pays no
-// heed to the case of names; a member that only resembles a property of the input schema is left out, also below properties, items,
-// additionalProperties and patternProperties, so that {"text":"a","TEXT":"b"} has the text a. An integer may be written 3.0 or 3e0. Arguments that In cannot hold are a tool error.
+// Typed makes a handler of a function that takes its arguments as a Go value, decoded by encoding/json. That package pays no heed
+// to the case of names; a member that only resembles a property of the input schema is left out, also below properties, items,
+// additionalProperties and patternProperties, so that {"text":"a","TEXT":"b"} has the text a. An integer may be written 3.0 or
+// 3e0. Arguments that In cannot hold are a tool error.
 func Typed[In any](f func(ctx context.Context, call *Call, in In) (*Result, error)) Handler {
 	return func(ctx context.Context, call *Call) (*Result, error) {
 		var in In
