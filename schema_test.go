@@ -150,6 +150,14 @@ func TestSchemaKeywords(t *testing.T) {
 		{"a lone surrogate is one character, each", `{"maxLength":2,"minLength":2}`, `"\ud800\ud801"`, ``},
 		{"what is not expected comes before the object as a whole", `{"additionalProperties":false,"minProperties":3}`, `{"b":1}`,
 			"/b: not expected\n(root): expected at least 3 members, got 1"},
+		{"unevaluatedItems: beside others", `{"items":{"unevaluatedItems":{"type":"integer"}}}`, `[[1],[2,true],[3],[null]]`,
+			"/1/1: expected an integer, got true\n/3/0: expected an integer, got null"},
+		{"unevaluatedProperties: in the order of the data", `{"unevaluatedProperties":{"type":"object"}}`, `{"b":1,"a":2,"c":3}`,
+			"/b: expected an object, got 1\n/a: expected an object, got 2\n/c: expected an object, got 3"},
+		{"a pointer of 12 steps", strings.Repeat(`{"items":`, 12) + "false" + strings.Repeat("}", 12), strings.Repeat("[", 12) + "1" + strings.Repeat("]", 12),
+			strings.Repeat("/0", 12) + ": not expected"},
+		{"a pointer of 13 steps", strings.Repeat(`{"items":`, 13) + "false" + strings.Repeat("}", 13), strings.Repeat("[", 13) + "1" + strings.Repeat("]", 13),
+			strings.Repeat("/0", 6) + "/…" + strings.Repeat("/0", 6) + ": not expected"},
 		{"dependentRequired: after those of required", `{"dependentRequired":{"a":["b"]},"required":["z","y"]}`, `{"a":1}`,
 			"/z: missing, but required\n/y: missing, but required\n/b: missing, but required where there is a"},
 		{"unevaluatedItems: an element is not to be left out", `{"unevaluatedItems":{"type":"string"}}`, `[null]`, `/0: expected a string, got null`},
@@ -234,6 +242,7 @@ func TestSchemaBranches(t *testing.T) {
 		{"a tag of an element is none of the array", `{"anyOf":[{"type":"array","items":{"enum":["c","f"]}},{"type":"null"}]}`, `["k","c"]`, `/0: expected "c" or "f", got "k"`},
 		{"a tag further down is none of the object", `{"anyOf":[{"type":"object","properties":{"p":{"properties":{"t":{"enum":["s","e"]}}}}},{"type":"string"}]}`, `{"p":{"t":"z"}}`, `/p/t: expected "s" or "e", got "z"`},
 		{"the only branch of its kind, whatever is wrong", `{"anyOf":[{"type":"object","properties":{"u":{"enum":["c","f"]}}},{"type":"null"}]}`, `{"u":"k"}`, `/u: expected "c" or "f", got "k"`},
+		{"two of a kind that want the same tag", `{"anyOf":[{"properties":{"t":{"const":1}}},{"properties":{"t":{"const":1},"b":true}}]}`, `{"t":2}`, `(root): expected an object with t 1, got an object`},
 		{"branches of branches in words", `{"anyOf":[{"anyOf":[{"type":"string"},{"type":"integer"}]},{"type":"null"}]}`, `true`, `(root): expected a string or an integer or null, got true`},
 		{"branches inside branches", `{"anyOf":[{"type":"object","properties":{"a":{"anyOf":[{"type":"string"},{"type":"null"}]}}},{"type":"null"}]}`, `{"a":1}`, `/a: expected a string or null, got 1`},
 	})
@@ -555,6 +564,14 @@ func TestSchemaRelease(t *testing.T) {
 			if e.release(); (e.line != nil) != kept {
 				t.Errorf("with room for %d in %s it is kept: %v", n, what, !kept)
 			}
+		}
+	}
+}
+
+func TestValidationErrorWithoutProblems(t *testing.T) {
+	for more, want := range map[int]string{0: "", 7: "and 7 more"} {
+		if got := (&ValidationError{More: more}).Error(); got != want {
+			t.Errorf("%q, not %q", got, want)
 		}
 	}
 }
