@@ -111,7 +111,9 @@ func hasProperty(m []string) bool {
 }
 
 // coded are the escapes whose characters have to be computed, and all others, so that no backslash is taken for another's.
-var coded = regexp.MustCompile(`\\c[A-Za-z]|\\u[dD][89abAB][[:xdigit:]]{2}\\u[dD][c-fC-F][[:xdigit:]]{2}|(?s:\\.)`)
+var coded = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\\c[A-Za-z]|\\u[dD][89abAB][[:xdigit:]]{2}\\u[dD][c-fC-F][[:xdigit:]]{2}|(?s:\\.)`)
+})
 
 func compute(escape string) string {
 	if escape[1] == 'c' && len(escape) == len(`\cX`) {
@@ -125,7 +127,7 @@ func compute(escape string) string {
 // rewrite says an expression in Go's syntax.
 func rewrite(source string) (string, error) {
 	var out strings.Builder
-	for last, in := edge, coded.ReplaceAllStringFunc(source, compute); in != ""; {
+	for last, in := edge, coded().ReplaceAllStringFunc(source, compute); in != ""; {
 		is, text, rest, err := nextPiece(rules().outside, in)
 		if is == quantifier && (last == edge || last == quantifier) {
 			err = fmt.Errorf("%s has nothing before it to repeat", text)

@@ -436,7 +436,9 @@ func (c *compiler) anchor(n *node, at int) {
 	c.ids[id] = n.at
 }
 
-var isAnchor = regexp.MustCompile(`^[A-Za-z_][-A-Za-z0-9._]*$`).MatchString
+func isAnchor(name string) bool {
+	return name != "" && strings.Contains(letters, name[:1]) && strings.Trim(name, letters+"0123456789-.") == ""
+}
 
 // resolve finds what a $ref means, Core 8.2.3.1 and 9.2: an identifier, an anchor, or a pointer to where a schema may stand.
 func (c *compiler) resolve(n *node) {

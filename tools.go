@@ -33,8 +33,15 @@ type Tool struct {
 	Meta         json.RawMessage `json:"_meta,omitempty"`        // an object
 }
 
-// toolSchema is what a tool has to be; of its name, what is a SHOULD of server/tools, heading Tool Names, is the rule here.
-var toolSchema = lazySchema(`{"properties":{"name":{"pattern":"^[A-Za-z0-9_.-]+$","maxLength":128},
+const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
+
+// isToolName makes a rule of what is a SHOULD in server/tools, heading Tool Names.
+func isToolName(name string) bool {
+	return name != "" && len(name) <= 128 && strings.Trim(name, letters+"0123456789-.") == ""
+}
+
+// toolSchema is what else a tool has to be.
+var toolSchema = lazySchema(`{"properties":{
 	"inputSchema":{"type":"object","required":["type"],"properties":{"type":{"const":"object"}}},
 	"outputSchema":{"type":"object"},"annotations":{"type":"object"},"icons":{"type":"array"},"_meta":{"type":"object"}}}`)
 
@@ -133,6 +140,8 @@ func (s *Server) AddTool(t Tool, handler Handler) (err error) {
 	}
 	if e.value(t, toolSchema()); e.err != nil || handler == nil {
 		return cmp.Or(e.err, errors.New("there is no handler"))
+	} else if !isToolName(t.Name) {
+		return errors.New("/name: expected 1 to 128 of A-Z a-z 0-9 _ - .")
 	}
 	added.json = string(e.buf)
 	s.mu.Lock()
@@ -259,8 +268,7 @@ func (s *Server) listTools(m *message) ([]byte, *Error) {
 	if isText(cursor) {
 		after, ok = strings.CutPrefix(unquote(cursor), cursorPrefix)
 	}
-	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-."
-	if named := cursor == nil || after != "" && len(after) <= maxToolName; !ok || !named || strings.Trim(after, letters) != "" {
+	if !ok || cursor != nil && !isToolName(after) {
 		return nil, &Error{Code: CodeInvalidParams, Message: "Invalid params: cursor is not one that this server gives"}
 	}
 	s.mu.Lock()
@@ -286,7 +294,7 @@ func (s *Server) listTools(m *message) ([]byte, *Error) {
 	return list, nil
 }
 
-const cursorPrefix, maxToolName = "after ", 128
+const cursorPrefix = "after "
 
 var callSchema = lazySchema(`{"required":["name"],"properties":{"name":{"type":"string"},"arguments":{"type":"object"},
 	"inputResponses":{"type":"object"},"requestState":{"type":"string"}}}`)
