@@ -396,7 +396,7 @@ func TestTools(t *testing.T) {
 		{"add in the shortest form", call(1, "add", `{"a":1e20,"b":2.5e0}`), text(1, `"100000000000000000000"`, false)},
 		{"add what comes to zero", call(1, "add", `{"a":-1,"b":1.0}`), text(1, `"0"`, false)},
 		{"a sum that is not finite", call(1, "add", `{"a":1e308,"b":1e308}`), text(1, failed, true)},
-		{"a number that is not finite", call(1, "add", `{"a":1e400,"b":1}`), text(1, `"Invalid arguments:\n/A: number 1e400 does not fit into a Go float64"`, true)},
+		{"a number that is not finite", call(1, "add", `{"a":1e400,"b":1}`), text(1, `"Invalid arguments:\n/a: number 1e400 does not fit into a Go float64"`, true)},
 		{"boom", call(1, "boom", `{}`), text(1, `"city not found"`, true)},
 		{"boom takes no notice of arguments", call(1, "boom", `{"x":1}`), text(1, `"city not found"`, true)},
 		{"echo", call(1, "echo", `{"text":"a\u0062\ud800 <é>"}`), text(1, `"a\u0062\ud800 <é>"`, false)},
