@@ -866,6 +866,7 @@ var messageRows = []exchangeRow{
 	{"a request", `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{META}}`, discovered("1")},
 	{"a request with white space", " \t{ \"jsonrpc\" : \"2.0\" ,\"id\"\t:1, \"method\":\"server/discover\" ,\"params\":{ META } } \r", discovered("1")},
 	{"a request in another order", `{"params":{META},"method":"server/discover","id":1,"jsonrpc":"2.0"}`, discovered("1")},
+	{"a method that begins with an escape", `{"jsonrpc":"2.0","id":1,"method":"\u0073erver/discover","params":{META}}`, discovered("1")},
 	{"a request written with escapes", `{"\u006asonrpc":"\u0032.0","\u0069d":1,"\u006dethod":"server\/d\u0069scover","p\u0061rams":{"_m\u0065ta":{"MCP/protocol\u0056ersion":"2026\u002d07-28","io.modelcontextprotocol\u002fclientCapabilities":{}}}}`, discovered("1")},
 	{"a request with a result, which means nothing there", `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{META},"result":{}}`, discovered("1")},
 	{"unknown members of the message", `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{META},"x":null,"":[{}],"sessionId":"a"}`, discovered("1")},
