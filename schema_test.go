@@ -158,6 +158,7 @@ func TestSchemaKeywords(t *testing.T) {
 			strings.Repeat("/0", 12) + ": not expected"},
 		{"a pointer of 13 steps", strings.Repeat(`{"items":`, 13) + "false" + strings.Repeat("}", 13), strings.Repeat("[", 13) + "1" + strings.Repeat("]", 13),
 			strings.Repeat("/0", 6) + "/…" + strings.Repeat("/0", 6) + ": not expected"},
+		{"null that cannot be left out, being all there is", `{"type":"string"}`, `null`, `(root): expected a string, got null`},
 		{"dependentRequired: after those of required", `{"dependentRequired":{"a":["b"]},"required":["z","y"]}`, `{"a":1}`,
 			"/z: missing, but required\n/y: missing, but required\n/b: missing, but required where there is a"},
 		{"unevaluatedItems: an element is not to be left out", `{"unevaluatedItems":{"type":"string"}}`, `[null]`, `/0: expected a string, got null`},
