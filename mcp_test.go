@@ -1519,3 +1519,18 @@ func allocated(f func()) uint64 {
 	runtime.ReadMemStats(&after)
 	return after.TotalAlloc - before.TotalAlloc
 }
+
+// TestGoodMetaIsKeptWhileItIsSmall: what is remembered of a client between its requests is what need not be read again, no more.
+func TestGoodMetaIsKeptWhileItIsSmall(t *testing.T) {
+	const rest = `"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
+	var m message
+	for _, size := range []int{maxKept, maxKept + 1, maxKept} {
+		meta := `{"a":"` + strings.Repeat("a", size-len(`{"a":"",`+rest)) + `",` + rest
+		if kind, err := m.read([]byte(`{"jsonrpc":"2.0","id":1,"method":"x","params":{"_meta":` + meta + `}}`)); kind != request || len(meta) != size {
+			t.Fatal(err, len(meta))
+		}
+		if err := m.checkMeta(); err != nil || (len(m.good) == size) != (size <= maxKept) || size > maxKept && len(m.good) > 0 {
+			t.Errorf("of %d bytes %d are kept: %v", size, len(m.good), err)
+		}
+	}
+}
