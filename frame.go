@@ -34,7 +34,7 @@ func (e *FrameTooLongError) Error() string {
 }
 
 // A Reader reads messages from a stream, whatever pieces the stream comes in. Each byte is searched once for a newline and
-// moved only when the buffer is full, so that the cost of a line is linear in its length. Not safe for concurrent use.
+// moved only when the buffer is full, or another Reader goes on, so that the cost of a line is linear in its length. Not safe for concurrent use.
 type Reader struct {
 	r              io.Reader
 	limit          int

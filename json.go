@@ -413,15 +413,13 @@ func skipText(data []byte, i int) int {
 	}
 }
 
-// nextItem goes from the end of an item to the start of the next, or to the closing bracket; memberValue from a name's.
+// nextItem goes from the end of an item to the start of the next, or to the closing bracket; and from a name's to its value.
 func nextItem(data []byte, i int) int {
 	for isSpace(data[i]) || data[i] == ',' || data[i] == ':' {
 		i++
 	}
 	return i
 }
-
-func memberValue(data []byte, i int) int { return nextItem(data, i) }
 
 // members goes through the members of an object, the names between their quotes, as written, and the values; or through
 // the elements of an array, which have no names.
@@ -431,7 +429,7 @@ func members(list []byte) iter.Seq2[[]byte, []byte] {
 			var name []byte
 			if list[0] == '{' {
 				end := skipText(list, i)
-				name, i = list[i+1:end-1], memberValue(list, end)
+				name, i = list[i+1:end-1], nextItem(list, end)
 			}
 			from := i
 			if i = skip(list, from); !yield(name, list[from:i]) {
@@ -597,7 +595,7 @@ func (c *canonical) append(dst []byte, i int) (text []byte, end int) {
 		if first == '{' {
 			end = skipText(c.data, i)
 			dst = appendCanonicalScalar(dst, c.data[i:end])
-			i = memberValue(c.data, end)
+			i = nextItem(c.data, end)
 		}
 		dst, i = c.append(dst, i)
 		if dst = append(dst, ','); first == '{' {
@@ -697,11 +695,10 @@ func (e *encoder) member(name string) []byte {
 	return append(append(e.buf, name...), `":`...)
 }
 
-func (e *encoder) open(name string, bracket byte)  { e.buf = append(e.member(name), bracket) }
-func (e *encoder) close(bracket byte)              { e.buf = append(e.buf, bracket) }
-func (e *encoder) text(name, text string)          { e.buf = appendText(e.member(name), text) }
-func (e *encoder) boolean(name string, value bool) { e.buf = strconv.AppendBool(e.member(name), value) }
-func (e *encoder) json(name string, value []byte)  { e.buf = append(e.member(name), value...) }
+func (e *encoder) open(name string, bracket byte) { e.buf = append(e.member(name), bracket) }
+func (e *encoder) close(bracket byte)             { e.buf = append(e.buf, bracket) }
+func (e *encoder) text(name, text string)         { e.buf = appendText(e.member(name), text) }
+func (e *encoder) json(name string, value []byte) { e.buf = append(e.member(name), value...) }
 
 // option writes a text unless it is empty.
 func (e *encoder) option(name, text string) {
@@ -710,7 +707,7 @@ func (e *encoder) option(name, text string) {
 	}
 }
 
-// raw writes JSON that comes from a tool, unless there is none, after a check, also by one of isObject and its like.
+// raw writes JSON that comes from a tool, unless there is none, after a check, also of its kind by one of isObject and its like.
 func (e *encoder) raw(name string, value []byte, kind func([]byte) bool) {
 	if len(value) == 0 {
 		return
@@ -719,7 +716,7 @@ func (e *encoder) raw(name string, value []byte, kind func([]byte) bool) {
 	err := checkJSON(value)
 	if value = trimSpace(value); err != nil {
 		e.fail(fmt.Errorf("%s: %w", name, err))
-	} else if kind != nil && !kind(value) {
+	} else if !kind(value) {
 		e.fail(fmt.Errorf("%s is of the wrong kind", name))
 	} else {
 		e.buf = appendCompact(e.member(name), value)

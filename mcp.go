@@ -106,7 +106,8 @@ type Server struct {
 
 	mu       sync.RWMutex
 	tools    map[string]*tool
-	list     []byte        // the first page of tools/list, or nil where the tools have changed
+	names    []string      // of the tools, sorted; nil, like list, where the tools have changed
+	list     []byte        // the first page of tools/list
 	onChange chan struct{} // closed when the tools change
 }
 

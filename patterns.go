@@ -61,7 +61,8 @@ func (c *Call) Progress(value, total float64, message string) {
 	}
 }
 
-// write sends what waits, if something does, and comes back when the next may be sent. It is called with the lock held.
+// write sends what waits, if something does, and sees to it that it is called again when the next may be sent. It is called with
+// the lock held.
 func (p *progress) write() {
 	if p.busy = p.waiting != nil && !p.task.over; !p.busy {
 		return
@@ -409,5 +410,5 @@ func (s *Server) changes() chan struct{} {
 // changed forgets the list that was made and tells all who watch. It is called with s.mu held.
 func (s *Server) changed() {
 	close(s.onChange)
-	s.list, s.onChange = nil, make(chan struct{})
+	s.names, s.list, s.onChange = nil, nil, make(chan struct{})
 }

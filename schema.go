@@ -282,7 +282,7 @@ func children(raw []byte, i int) iter.Seq2[string, int] {
 			name := strconv.Itoa(k)
 			if open == '{' {
 				end := skipText(raw, i)
-				name, i = unquote(raw[i:end]), memberValue(raw, end)
+				name, i = unquote(raw[i:end]), nextItem(raw, end)
 			}
 			if !yield(name, i) {
 				return
@@ -301,7 +301,7 @@ func (c *compiler) text(at int) string {
 
 // schema reads the schema that begins at raw[at].
 func (c *compiler) schema(at int) *node {
-	n := &node{at: at, counts: unlimited, index: map[string]int{}}
+	n := &node{at: at, counts: unlimited}
 	base, keyword := c.base, c.keyword
 	c.all = append(c.all, n)
 	switch c.level++; {
@@ -437,7 +437,7 @@ func (c *compiler) anchor(n *node, at int) {
 }
 
 func isAnchor(name string) bool {
-	return name != "" && strings.Contains(letters, name[:1]) && strings.Trim(name, letters+"0123456789-.") == ""
+	return isName(name) && strings.Contains(letters, name[:1])
 }
 
 // resolve finds what a $ref means, Core 8.2.3.1 and 9.2: an identifier, an anchor, or a pointer to where a schema may stand.
@@ -504,7 +504,9 @@ func (c *compiler) evaluations(n *node) int {
 func (n *node) know(name string) int {
 	i, found := n.index[name]
 	if !found {
-		i = len(n.known)
+		if i = len(n.known); i == 0 {
+			n.index = map[string]int{}
+		}
 		n.known, n.index[name] = append(n.known, property{name: name, shown: brief(name)}), i
 	}
 	return i
@@ -918,7 +920,7 @@ func (e *evaluation) object(n *node) int {
 // member evaluates the member whose name begins at quote.
 func (e *evaluation) member(n *node, quote, count, seen int) (end int) {
 	s, after := step{at: quote, rank: rankOther + int64(count)}, skipText(e.data, quote)
-	i, name, evaluated := memberValue(e.data, after), e.unescaped(quote, after), false
+	i, name, evaluated := nextItem(e.data, after), e.unescaped(quote, after), false
 	k, known := count, count < len(n.known) && n.known[count].name == string(name) // members often come in this order
 	if !known {
 		k, known = n.index[string(name)]
@@ -1052,7 +1054,7 @@ func (e *evaluation) unevaluated(schema *node, marks int) int {
 	for count := 0; e.data[i] != '}' && e.data[i] != ']'; count++ {
 		s := step{at: ^count, rank: rankOther + int64(count), optional: object}
 		if object {
-			s.at, i = i, memberValue(e.data, skipText(e.data, i))
+			s.at, i = i, nextItem(e.data, skipText(e.data, i))
 		}
 		if _, found := slices.BinarySearch(marked, count); found {
 			i = e.skip(i)

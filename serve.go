@@ -268,7 +268,7 @@ func (c *conn) respond(id, result []byte, failure *Error) {
 }
 
 // A callContext ends with its call. Most calls are too short to ask whether it has: the context package's own, which is entered
-// into the connection's and taken out again, is made for those that do. For an echo it would be a tenth of the time.
+// into the connection's and taken out again, is made for those that do.
 type callContext struct {
 	context.Context // the connection's
 	once            sync.Once
@@ -323,7 +323,6 @@ func (c *conn) begin(l *lane, t *task) {
 	switch free = free || c.waitForPlace(t.size); {
 	case c.open.Err() != nil:
 	case !free:
-		t.ctx.end()
 		c.put(appendResponse(nil, t.id, nil, &Error{Code: CodeInternalError, Message: "Too many requests in flight"}))
 	default:
 		t.key = keyOf(t.id)

@@ -14,6 +14,7 @@ import (
 	"math"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -35,10 +36,11 @@ type Tool struct {
 
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
 
+// isName knows the letters of names of tools, and of anchors in schemas: Trim leaves what is anything else.
+func isName(name string) bool { return name != "" && strings.Trim(name, letters+"0123456789-.") == "" }
+
 // isToolName makes a rule of what is a SHOULD in server/tools, heading Tool Names.
-func isToolName(name string) bool {
-	return name != "" && len(name) <= 128 && strings.Trim(name, letters+"0123456789-.") == ""
-}
+func isToolName(name string) bool { return isName(name) && len(name) <= 128 }
 
 // toolSchema is what else a tool has to be.
 var toolSchema = lazySchema(`{"properties":{
@@ -202,29 +204,26 @@ func appendExactly(dst, data []byte, i int, schemas []*node) (out []byte, end in
 	}
 	for k := 0; k < len(schemas); k++ { // those that apply with one come along
 		for _, s := range schemas[k].inPlace {
-			if s != schemas[k].sub[not] && s != schemas[k].sub[ifs] && !slices.Contains(schemas, s) {
-				schemas = append(schemas, s)
+			if s != schemas[k].sub[not] && s != schemas[k].sub[ifs] {
+				schemas = appendNew(schemas, s)
 			}
 		}
 	}
 	dst = append(dst, open)
-	count, first := 0, len(dst)
+	count, first, inner := 0, len(dst), make([]*node, 0, 4)
 	var room [64]byte
 	for i = skipSpace(data, i+1); data[i] != open+2; i, count = nextItem(data, i), count+1 {
 		var name []byte
-		from, inner, known, resembles := i, []*node(nil), open == '[', false
+		from, known, resembles := i, open == '[', false
+		inner = inner[:0]
 		if open == '{' {
 			end = skipText(data, i)
-			name, i = appendUnescaped(room[:0], data[from+1:end-1]), memberValue(data, end)
+			name, i = appendUnescaped(room[:0], data[from+1:end-1]), nextItem(data, end)
 		}
 		for _, n := range schemas {
-			below, is, like := n.below(name, count, open)
+			var is, like bool
+			inner, is, like = n.below(inner, name, count, open)
 			known, resembles = known || is, resembles || like
-			for _, s := range below {
-				if s != nil && !slices.Contains(inner, s) {
-					inner = append(inner, s)
-				}
-			}
 		}
 		if !known && resembles {
 			i = skip(data, i)
@@ -238,26 +237,38 @@ func appendExactly(dst, data []byte, i int, schemas []*node) (out []byte, end in
 	return append(dst, open+2), i + 1
 }
 
-// below are the schemas of n for a member, or for an element by its number. It also says whether the name is a property, and
-// whether it would be one in another case.
-func (n *node) below(name []byte, count int, open byte) (below [2]*node, is, like bool) {
+// below adds to inner the schemas of n for a member, or for an element by its number. It also says whether the name is a property,
+// and whether it would be one in another case.
+func (n *node) below(inner []*node, name []byte, count int, open byte) (all []*node, is, like bool) {
 	if prefix := n.lists[prefixItems]; open == '[' && count < len(prefix) {
-		return [2]*node{prefix[count]}, false, false
+		return appendNew(inner, prefix[count]), false, false
 	} else if open == '[' {
-		return [2]*node{n.sub[items]}, false, false
+		return appendNew(inner, n.sub[items]), false, false
 	}
-	below[0] = n.sub[additionalProperties]
-	for _, p := range n.patterns {
-		if p.expression.Match(name) {
-			below[0] = p.schema
-		}
+	k, known := n.index[string(name)]
+	if is = known && n.known[k].schema != nil; is {
+		inner = appendNew(inner, n.known[k].schema)
 	}
-	if k, known := n.index[string(name)]; known && n.known[k].schema != nil {
-		return [2]*node{n.known[k].schema, below[0]}, true, false
-	}
-	return below, false, slices.ContainsFunc(n.known, func(p property) bool {
+	like = !is && slices.ContainsFunc(n.known, func(p property) bool {
 		return p.schema != nil && strings.EqualFold(p.name, string(name))
 	})
+	evaluated := is
+	for _, p := range n.patterns {
+		if p.expression.Match(standIns(name)) {
+			inner, evaluated = appendNew(inner, p.schema), true
+		}
+	}
+	if !evaluated { // Core 10.3.2.3
+		inner = appendNew(inner, n.sub[additionalProperties])
+	}
+	return inner, is, like
+}
+
+func appendNew(list []*node, s *node) []*node {
+	if s == nil || slices.Contains(list, s) {
+		return list
+	}
+	return append(list, s)
 }
 
 // listTools answers tools/list: server/tools, heading Listing Tools, and server/utilities/pagination. The first page is made
@@ -276,9 +287,11 @@ func (s *Server) listTools(m *message) ([]byte, *Error) {
 	if cursor == nil && s.list != nil {
 		return s.list, nil
 	}
-	names := slices.Sorted(maps.Keys(s.tools))
-	from, _ := slices.BinarySearch(names, after+"\x00") // the least text above it
-	names = names[from:]
+	if s.names == nil {
+		s.names = slices.Sorted(maps.Keys(s.tools))
+	}
+	from, _ := slices.BinarySearch(s.names, after+"\x00") // the least text above it
+	names := s.names[from:]
 	page := names[:min(len(names), s.options.PageSize)]
 	e := encoder{buf: []byte(`{"resultType":"complete","tools":[`)}
 	for _, name := range page {
@@ -473,7 +486,7 @@ func (e *encoder) result(s *Server, r *Result, output *Schema) {
 	if e.close(']'); structured.buf != nil {
 		e.json("structuredContent", structured.buf)
 	}
-	e.boolean("isError", r.IsError)
+	e.buf = strconv.AppendBool(e.member("isError"), r.IsError)
 	e.meta(s, r.Meta)
 }
 

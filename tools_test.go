@@ -696,7 +696,7 @@ func TestTypedBelow(t *testing.T) {
 	schema := `{"type":"object","allOf":[{"properties":{"k":{"maximum":5}}}],"additionalProperties":true,
 		"$defs":{"inner":{"properties":{"k":{"type":"integer","maximum":5},"free":{"additionalProperties":true}}}},
 		"properties":{"sub":{"$ref":"#/$defs/inner"},"list":{"prefixItems":[{"$ref":"#/$defs/inner"}],"items":{"anyOf":[{"$ref":"#/$defs/inner"}]}},
-			"any":{"additionalProperties":{"$ref":"#/$defs/inner"}},"pattern":{"patternProperties":{"^a":{"$ref":"#/$defs/inner"}}}},
+			"any":{"additionalProperties":{"$ref":"#/$defs/inner"}},"pattern":{"patternProperties":{"^a":{"$ref":"#/$defs/inner"},"^ab":true}}},
 		"if":{"properties":{"WHEN":{"const":1}}},"then":true,"not":{"properties":{"When":{"const":0}},"required":["When"]}}`
 	err := s.AddTool(Tool{Name: "x", InputSchema: json.RawMessage(schema)}, Typed(func(ctx context.Context, call *Call, in input) (*Result, error) {
 		got = in
@@ -712,6 +712,7 @@ func TestTypedBelow(t *testing.T) {
 		`{"list":[{"K":9},{"k":2},{"K":9}]}`:   {List: []inner{{}, {K: 2}, {}}},
 		`{"any":{"a":{"k":1,"K":9},"A":{}}}`:   {Any: map[string]inner{"a": {K: 1}, "A": {}}},
 		`{"pattern":{"a":{"k":1,"K":9}}}`:      {Pattern: map[string]inner{"a": {K: 1}}},
+		`{"pattern":{"ab":{"k":1,"K":9}}}`:     {Pattern: map[string]inner{"ab": {K: 1}}},
 		`{"when":1}`:                           {When: 1},
 		`{"sub":{"free":{"K":9,"k":1,"a":2}}}`: {Sub: inner{Free: map[string]int{"K": 9, "k": 1, "a": 2}}},
 	} {

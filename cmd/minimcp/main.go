@@ -66,7 +66,7 @@ func serve(legacy bool) error {
 	if isTerminal(os.Stdin) {
 		io.WriteString(os.Stderr, "minimcp waits for MCP messages on stdin, one a line; minimcp -h says more, control-D ends it\n")
 	}
-	debug.SetGCPercent(50) // small calls are a tenth faster where the heap stays in memory that has been used before
+	debug.SetGCPercent(50) // memory that has been used before is faster than fresh memory
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	return server.ServeStdio(ctx)
