@@ -3,7 +3,7 @@ package mcp
 // Fuzz targets. Each says first what always holds. Seeds come from the lists here and from testdata/fuzz, whose README
 // says what is in it; FuzzSchema and FuzzDecimal seed themselves from the tables of their files.
 //
-//	go test -run '^$' -fuzz '^FuzzServe$' -fuzztime 10m .
+//	.ci/fuzz 10m FuzzServe
 
 import (
 	"bytes"
