@@ -707,8 +707,8 @@ func (e *encoder) option(name, text string) {
 	}
 }
 
-// raw writes JSON that comes from a tool, unless there is none, after a check, also of its kind by one of isObject and its like.
-func (e *encoder) raw(name string, value []byte, kind func([]byte) bool) {
+// raw writes JSON that comes from a tool, unless there is none, after a check, also of its type.
+func (e *encoder) raw(name string, value []byte, want types) {
 	if len(value) == 0 {
 		return
 	}
@@ -716,8 +716,8 @@ func (e *encoder) raw(name string, value []byte, kind func([]byte) bool) {
 	err := checkJSON(value)
 	if value = trimSpace(value); err != nil {
 		e.fail(fmt.Errorf("%s: %w", name, err))
-	} else if !kind(value) {
-		e.fail(fmt.Errorf("%s is of the wrong kind", name))
+	} else if typeOf[value[0]]&want == 0 {
+		e.fail(fmt.Errorf("%s: expected %v, got %s", name, want, appendShown(nil, value)))
 	} else {
 		e.buf = appendCompact(e.member(name), value)
 	}

@@ -102,6 +102,7 @@ type Server struct {
 	options    Options
 	serverInfo string        // the member that names the server in the _meta of every result
 	discover   []byte        // the result of server/discover, which never changes
+	stateKey   func() []byte // of sealed state
 	logging    chan struct{} // has one for each entry that is being written to the log
 
 	mu       sync.RWMutex
@@ -119,9 +120,9 @@ func NewServer(info Implementation, options Options) *Server {
 	options.Grace = cmp.Or(options.Grace, DefaultGrace)
 	options.TTL = max(cmp.Or(options.TTL, DefaultTTL), 0)
 	options.StateLife = cmp.Or(options.StateLife, DefaultStateLife)
-	options.StateKey = []byte(cmp.Or(string(options.StateKey), rand.Text()))
 	options.Log = cmp.Or(options.Log, log.New(os.Stderr, info.Name+": ", log.LstdFlags))
-	s := &Server{options: options, tools: make(map[string]*tool)}
+	s, key := &Server{options: options, tools: make(map[string]*tool)}, string(options.StateKey)
+	s.stateKey = sync.OnceValue(func() []byte { return []byte(cmp.Or(key, rand.Text())) }) // randomness takes time at the start
 	s.onChange, s.logging = make(chan struct{}), make(chan struct{}, maxLogging)
 	e := encoder{buf: []byte(`"` + MetaServerInfo + `":{`)}
 	e.text("name", info.Name)

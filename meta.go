@@ -125,7 +125,7 @@ func capabilitiesOf(declared []byte) (c Capability) {
 // meta writes the _meta of a result: its own members, and who made it (basic/index, per-response protocol fields).
 func (e *encoder) meta(s *Server, own json.RawMessage) {
 	start := len(e.buf)
-	e.raw("_meta", own, isObject)
+	e.raw("_meta", own, typeObject)
 	switch {
 	case len(e.buf) == start:
 		e.open("_meta", '{')

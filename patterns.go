@@ -255,7 +255,7 @@ func NewForm(message string, schema json.RawMessage) (*Form, error) {
 	}
 	e := encoder{buf: []byte(`{"mode":"form"`)}
 	e.text("message", message)
-	e.raw("requestedSchema", schema, isObject)
+	e.raw("requestedSchema", schema, typeObject)
 	return &Form{append(e.buf, '}'), compiled}, e.err
 }
 
@@ -349,7 +349,7 @@ func (c *Call) OpenState(ctx context.Context) ([]byte, error) {
 func (c *Call) signature(ctx context.Context, body []byte) []byte {
 	principal, _ := ctx.Value(principalKey{}).(string)
 	arguments, _ := appendCanonical(nil, c.Arguments, 0)
-	mac := hmac.New(sha256.New, c.server.options.StateKey)
+	mac := hmac.New(sha256.New, c.server.stateKey())
 	for _, part := range [][]byte{[]byte("tools/call"), []byte(c.Name), arguments, []byte(principal), body} {
 		mac.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part))))
 		mac.Write(part)

@@ -24,14 +24,14 @@ import (
 // A Tool is what tools/list says of a tool: server/tools, heading Tool. What is given as raw JSON comes out of tools/list
 // without white space and otherwise as it went in.
 type Tool struct {
-	Name         string          `json:"name"`                   // 1 to 128 of A-Z a-z 0-9 _ - .
-	Title        string          `json:"title,omitempty"`        // for people
-	Description  string          `json:"description,omitempty"`  // for the model
-	InputSchema  json.RawMessage `json:"inputSchema"`            // has "type":"object"; default: no arguments
-	OutputSchema json.RawMessage `json:"outputSchema,omitempty"` // of Result.StructuredContent
-	Annotations  json.RawMessage `json:"annotations,omitempty"`  // an object
-	Icons        json.RawMessage `json:"icons,omitempty"`        // an array
-	Meta         json.RawMessage `json:"_meta,omitempty"`        // an object
+	Name         string          // 1 to 128 of A-Z a-z 0-9 _ - .
+	Title        string          // for people
+	Description  string          // for the model
+	InputSchema  json.RawMessage // has "type":"object"; default: no arguments
+	OutputSchema json.RawMessage // of Result.StructuredContent
+	Annotations  json.RawMessage // an object
+	Icons        json.RawMessage // an array
+	Meta         json.RawMessage // an object
 }
 
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
@@ -41,11 +41,6 @@ func isName(name string) bool { return name != "" && strings.Trim(name, letters+
 
 // isToolName makes a rule of what is a SHOULD in server/tools, heading Tool Names.
 func isToolName(name string) bool { return isName(name) && len(name) <= 128 }
-
-// toolSchema is what else a tool has to be.
-var toolSchema = lazySchema(`{"properties":{
-	"inputSchema":{"type":"object","required":["type"],"properties":{"type":{"const":"object"}}},
-	"outputSchema":{"type":"object"},"annotations":{"type":"object"},"icons":{"type":"array"},"_meta":{"type":"object"}}}`)
 
 // A Handler runs a tool. What it returns is the answer: a result; an [*Error], which becomes a JSON-RPC error; an
 // [*InputRequired], which asks the client for input; any other error becomes a result with isError and its text, for the model
@@ -131,7 +126,7 @@ func (s *Server) AddTool(t Tool, handler Handler) (err error) {
 	if len(t.InputSchema) == 0 {
 		t.InputSchema = json.RawMessage(noArguments)
 	}
-	added, e := &tool{name: t.Name, handler: handler}, encoder{}
+	added := &tool{name: t.Name, handler: handler}
 	if added.input, err = CompileSchema(t.InputSchema); err != nil {
 		return fmt.Errorf("input schema: %w", err)
 	}
@@ -140,10 +135,26 @@ func (s *Server) AddTool(t Tool, handler Handler) (err error) {
 			return fmt.Errorf("output schema: %w", err)
 		}
 	}
-	if e.value(t, toolSchema()); e.err != nil || handler == nil {
-		return cmp.Or(e.err, errors.New("there is no handler"))
-	} else if !isToolName(t.Name) {
-		return errors.New("/name: expected 1 to 128 of A-Z a-z 0-9 _ - .")
+	kind := memberOf(t.InputSchema, "type")
+	switch {
+	case !isToolName(t.Name):
+		return errors.New("name: expected 1 to 128 of A-Z a-z 0-9 _ - .")
+	case handler == nil:
+		return errors.New("there is no handler")
+	case !isText(kind) || unquote(kind) != "object":
+		return errors.New(`input schema: expected an object with "type":"object"`)
+	}
+	e := encoder{buf: []byte("{")}
+	e.text("name", t.Name)
+	e.option("title", t.Title)
+	e.option("description", t.Description)
+	e.raw("inputSchema", t.InputSchema, typeObject)
+	e.raw("outputSchema", t.OutputSchema, typeObject)
+	e.raw("annotations", t.Annotations, typeObject)
+	e.raw("icons", t.Icons, typeArray)
+	e.raw("_meta", t.Meta, typeObject)
+	if e.close('}'); e.err != nil {
+		return e.err
 	}
 	added.json = string(e.buf)
 	s.mu.Lock()
@@ -475,7 +486,7 @@ func (e *encoder) result(s *Server, r *Result, output *Schema) {
 		} else if end, _ := raw.text(0); isText(r.RawText) && end == len(r.RawText) {
 			e.json("text", escapeSeparators(r.RawText))
 		} else {
-			e.raw("text", r.RawText, isText) // says what is wrong with it, or mends it
+			e.raw("text", r.RawText, typeString) // says what is wrong with it, or mends it
 		}
 		e.close('}')
 	}

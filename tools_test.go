@@ -32,28 +32,28 @@ func TestAddTool(t *testing.T) {
 			tool Tool
 			want string
 		}{
-			{"no name", Tool{}, `tool "": /name: `},
-			{"a space in the name", Tool{Name: "a b"}, `tool "a b": /name: `},
-			{"a letter of another script", Tool{Name: "é"}, `tool "é": /name: `},
-			{"a slash", Tool{Name: "a/b"}, `tool "a/b": /name: `},
-			{"other signs near the letters", Tool{Name: "a@["}, `tool "a@[": /name: `},
-			{"a NUL byte", Tool{Name: "a\x00"}, `tool "a\x00": /name: `},
-			{"129 characters", Tool{Name: strings.Repeat("x", 129)}, `tool "` + strings.Repeat("x", 61) + `…": /name: `},
+			{"no name", Tool{}, `tool "": name: `},
+			{"a space in the name", Tool{Name: "a b"}, `tool "a b": name: `},
+			{"a letter of another script", Tool{Name: "é"}, `tool "é": name: `},
+			{"a slash", Tool{Name: "a/b"}, `tool "a/b": name: `},
+			{"other signs near the letters", Tool{Name: "a@["}, `tool "a@[": name: `},
+			{"a NUL byte", Tool{Name: "a\x00"}, `tool "a\x00": name: `},
+			{"129 characters", Tool{Name: strings.Repeat("x", 129)}, `tool "` + strings.Repeat("x", 61) + `…": name: `},
 			{"a name that is taken", Tool{Name: "taken"}, `tool "taken": the name is taken`},
 			{"an input schema that is not JSON", Tool{Name: "a", InputSchema: raw(`{"type":"object"`)}, `tool "a": input schema: schema, at (root): not JSON, at byte 16: want a comma or the end of the object`},
-			{"an input schema of another type", Tool{Name: "a", InputSchema: raw(`{"type":"string"}`)}, `tool "a": /inputSchema/type: expected "object", got "string"`},
-			{"an input schema without a type", Tool{Name: "a", InputSchema: raw(`{}`)}, `tool "a": /inputSchema/type: missing, but required: expected "object"`},
-			{"an input schema of two types", Tool{Name: "a", InputSchema: raw(`{"type":["object","null"]}`)}, `tool "a": /inputSchema/type: expected "object", got an array`},
-			{"an input schema true", Tool{Name: "a", InputSchema: raw(`true`)}, `tool "a": /inputSchema: expected an object, got true`},
+			{"an input schema of another type", Tool{Name: "a", InputSchema: raw(`{"type":"string"}`)}, `tool "a": input schema: expected an object with "type":"object"`},
+			{"an input schema without a type", Tool{Name: "a", InputSchema: raw(`{}`)}, `tool "a": input schema: expected an object with "type":"object"`},
+			{"an input schema of two types", Tool{Name: "a", InputSchema: raw(`{"type":["object","null"]}`)}, `tool "a": input schema: expected an object with "type":"object"`},
+			{"an input schema true", Tool{Name: "a", InputSchema: raw(`true`)}, `tool "a": input schema: expected an object with "type":"object"`},
 			{"a keyword that is not known", Tool{Name: "a", InputSchema: raw(`{"type":"object","properties":{"a":{"typo":"string"}}}`)}, `tool "a": input schema: `},
 			{"an output schema that is not one", Tool{Name: "a", OutputSchema: raw(`{"type":"objekt"}`)}, `tool "a": output schema: `},
-			{"an output schema that is no object", Tool{Name: "a", OutputSchema: raw(`true`)}, `tool "a": /outputSchema: expected an object, got true`},
-			{"annotations that are an array", Tool{Name: "a", Annotations: raw(`[]`)}, `tool "a": /annotations: expected an object, got an array`},
-			{"annotations that are not JSON", Tool{Name: "a", Annotations: raw(`{"a":}`)}, `tool "a": json: `},
-			{"annotations with a duplicate", Tool{Name: "a", Annotations: raw(`{"a":1,"a":1}`)}, `tool "a": a member name twice in one object, at byte 95`},
-			{"icons that are an object", Tool{Name: "a", Icons: raw(`{}`)}, `tool "a": /icons: expected an array, got an object`},
-			{"icons that are null", Tool{Name: "a", Icons: raw(`null`)}, `tool "a": /icons: expected an array, got null; leave it out`},
-			{"_meta that is a string", Tool{Name: "a", Meta: raw(`"x"`)}, `tool "a": /_meta: expected an object, got "x"`},
+			{"an output schema that is no object", Tool{Name: "a", OutputSchema: raw(`true`)}, `tool "a": outputSchema: expected an object, got true`},
+			{"annotations that are an array", Tool{Name: "a", Annotations: raw(`[]`)}, `tool "a": annotations: expected an object, got an array`},
+			{"annotations that are not JSON", Tool{Name: "a", Annotations: raw(`{"a":}`)}, `tool "a": annotations: not JSON, at byte 5: want a value`},
+			{"annotations with a duplicate", Tool{Name: "a", Annotations: raw(`{"a":1,"a":1}`)}, `tool "a": annotations: a member name twice in one object, at byte 8`},
+			{"icons that are an object", Tool{Name: "a", Icons: raw(`{}`)}, `tool "a": icons: expected an array, got an object`},
+			{"icons that are null", Tool{Name: "a", Icons: raw(`null`)}, `tool "a": icons: expected an array, got null`},
+			{"_meta that is a string", Tool{Name: "a", Meta: raw(`"x"`)}, `tool "a": _meta: expected an object, got "x"`},
 		} {
 			t.Run(row.rule, func(t *testing.T) {
 				s := withTool(t, emptyServer(Options{}), "taken", boom)
@@ -87,7 +87,7 @@ func TestAddTool(t *testing.T) {
 				Annotations:  raw(`{ "title" : "\u00e9 é", "readOnlyHint" : true, "x-other": 1e2 }`),
 				Icons:        raw(`[ {"src":"https://example.com/a.png", "sizes": [ "48x48" ]} ]`),
 				Meta:         raw("{ \"com.example/a\u2028\" : \"\u2029\" }"),
-			}, `{"name":"a","title":"T <>&","description":"d\u2028\ufffd",` +
+			}, `{"name":"a","title":"T <>&","description":"d\u2028�",` +
 				`"inputSchema":{"type":"object","properties":{"\u0061":{"default":1.50e1,"title":"x  y"}}},"outputSchema":{"type":["array","null"]},` +
 				`"annotations":{"title":"\u00e9 é","readOnlyHint":true,"x-other":1e2},"icons":[{"src":"https://example.com/a.png","sizes":["48x48"]}],` +
 				`"_meta":{"com.example/a\u2028":"\u2029"}}`},
@@ -429,7 +429,7 @@ func TestResults(t *testing.T) {
 		{rule: "the first after it", err: &Error{Code: -32769, Message: "no"}, wire: failure("1", -32769, "no")},
 
 		{rule: "neither result nor error", wire: internal, log: "neither a result nor an error"},
-		{rule: "raw text that is no text", result: &Result{RawText: raw(`1`)}, wire: internal, log: "text is of the wrong kind"},
+		{rule: "raw text that is no text", result: &Result{RawText: raw(`1`)}, wire: internal, log: "text: expected a string, got 1"},
 		{rule: "content of no kind", result: &Result{Content: []Content{{"type": "text", "text": ""}, {}}}, wire: internal, log: "type"},
 		{rule: "content that is nothing", result: &Result{Content: []Content{nil}}, wire: internal, log: "expected an object, got null"},
 		{rule: "content of another kind", result: &Result{Content: []Content{{"type": "video", "text": "a"}}}, wire: internal, log: "(root): expected an object with"},

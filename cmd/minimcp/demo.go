@@ -33,37 +33,40 @@ func request(id int, method, params string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"%s","params":{%s}}`, id, method, params)
 }
 
-var tour = []step{
-	{"Discovery", "A client may begin with a look at the server: versions, capabilities, name. It need not; there is no handshake.",
-		[]string{request(1, "server/discover", metaPlain)}, 1},
-	{"A missing _meta key", "Every request says its version and what the client can do, because the server remembers nothing. Without one of the two it is malformed.",
-		[]string{request(2, "tools/list", metaLacking)}, 1},
-	{"An unsupported version", "The error lists the versions that would do, so that the client can try again.",
-		[]string{request(3, "tools/list", metaOld)}, 1},
-	{"The tools", "Sorted by name, each with the JSON Schema of its arguments, and how long the list may be kept.",
-		[]string{request(4, "tools/list", metaPlain)}, 1},
-	{"A call", "The result has content for the model. The id tells which request it answers.",
-		[]string{request(5, "tools/call", `"name":"add","arguments":{"a":2,"b":3},`+metaPlain)}, 1},
-	{"A tool's failure", "The tool failed, the request did not: an ordinary result with isError, for the model to read.",
-		[]string{request(6, "tools/call", `"name":"boom",`+metaPlain)}, 1},
-	{"A protocol error", "There is no such tool: an error, for the client. The same for a method that the server does not have.",
-		[]string{request(7, "tools/call", `"name":"nope",`+metaPlain), request(8, "resources/list", metaPlain)}, 2},
-	{"Four problems in one answer", "Arguments are checked against the schema, and every problem is named, so that the model can mend them all at once.",
-		[]string{request(9, "tools/call", `"name":"get_weather","arguments":{"days":2.5,"units":"k","x":1},`+metaPlain)}, 1},
-	{"A parse error", "A line that is not JSON. Its id cannot be known, so the error has none; the server goes on.",
-		[]string{`{"jsonrpc":"2.0","id":10,`}, 1},
-	{"A notification", "No id, no answer, whatever it says. The request after it is answered.",
-		[]string{`{"jsonrpc":"2.0","method":"notifications/anything"}`, request(11, "tools/call", `"name":"echo","arguments":{"text":"line1\nline2"},`+metaPlain)}, 1},
-	{"Progress", "A request with a progress token may be told how far it is, until it is answered.",
-		[]string{request(12, "tools/call", `"name":"sleep","arguments":{"ms":300,"steps":3},`+metaToken)}, 4},
-	{"A cancel", "The call ends and is never answered; its id is free. What comes after it is answered.",
-		[]string{request(13, "tools/call", `"name":"sleep","arguments":{"ms":60000},`+metaPlain),
-			`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":13}}`,
-			request(14, "tools/call", `"name":"echo","arguments":{"text":"still here"},`+metaPlain)}, 1},
-	{"A question to the user", "The tool needs input, so the result asks for it. The server keeps nothing: the client calls again, with the answer.",
-		[]string{request(15, "tools/call", `"name":"greet",`+metaForms)}, 1},
-	{"The answer", "Another request with another id, which carries all that is needed.",
-		[]string{request(16, "tools/call", `"name":"greet","inputResponses":{"name":{"action":"accept","content":{"name":"Ada"}}},`+metaForms)}, 1},
+// tour is made when it is asked for: a server does without.
+func tour() []step {
+	return []step{
+		{"Discovery", "A client may begin with a look at the server: versions, capabilities, name. It need not; there is no handshake.",
+			[]string{request(1, "server/discover", metaPlain)}, 1},
+		{"A missing _meta key", "Every request says its version and what the client can do, because the server remembers nothing. Without one of the two it is malformed.",
+			[]string{request(2, "tools/list", metaLacking)}, 1},
+		{"An unsupported version", "The error lists the versions that would do, so that the client can try again.",
+			[]string{request(3, "tools/list", metaOld)}, 1},
+		{"The tools", "Sorted by name, each with the JSON Schema of its arguments, and how long the list may be kept.",
+			[]string{request(4, "tools/list", metaPlain)}, 1},
+		{"A call", "The result has content for the model. The id tells which request it answers.",
+			[]string{request(5, "tools/call", `"name":"add","arguments":{"a":2,"b":3},`+metaPlain)}, 1},
+		{"A tool's failure", "The tool failed, the request did not: an ordinary result with isError, for the model to read.",
+			[]string{request(6, "tools/call", `"name":"boom",`+metaPlain)}, 1},
+		{"A protocol error", "There is no such tool: an error, for the client. The same for a method that the server does not have.",
+			[]string{request(7, "tools/call", `"name":"nope",`+metaPlain), request(8, "resources/list", metaPlain)}, 2},
+		{"Four problems in one answer", "Arguments are checked against the schema, and every problem is named, so that the model can mend them all at once.",
+			[]string{request(9, "tools/call", `"name":"get_weather","arguments":{"days":2.5,"units":"k","x":1},`+metaPlain)}, 1},
+		{"A parse error", "A line that is not JSON. Its id cannot be known, so the error has none; the server goes on.",
+			[]string{`{"jsonrpc":"2.0","id":10,`}, 1},
+		{"A notification", "No id, no answer, whatever it says. The request after it is answered.",
+			[]string{`{"jsonrpc":"2.0","method":"notifications/anything"}`, request(11, "tools/call", `"name":"echo","arguments":{"text":"line1\nline2"},`+metaPlain)}, 1},
+		{"Progress", "A request with a progress token may be told how far it is, until it is answered.",
+			[]string{request(12, "tools/call", `"name":"sleep","arguments":{"ms":300,"steps":3},`+metaToken)}, 4},
+		{"A cancel", "The call ends and is never answered; its id is free. What comes after it is answered.",
+			[]string{request(13, "tools/call", `"name":"sleep","arguments":{"ms":60000},`+metaPlain),
+				`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":13}}`,
+				request(14, "tools/call", `"name":"echo","arguments":{"text":"still here"},`+metaPlain)}, 1},
+		{"A question to the user", "The tool needs input, so the result asks for it. The server keeps nothing: the client calls again, with the answer.",
+			[]string{request(15, "tools/call", `"name":"greet",`+metaForms)}, 1},
+		{"The answer", "Another request with another id, which carries all that is needed.",
+			[]string{request(16, "tools/call", `"name":"greet","inputResponses":{"name":{"action":"accept","content":{"name":"Ada"}}},`+metaForms)}, 1},
+	}
 }
 
 // demo starts this program as a server, over real pipes, and shows what goes over the wire.
@@ -89,8 +92,8 @@ func demo(w io.Writer, raw bool) error {
 	stuck := time.AfterFunc(20*time.Second, func() { server.Kill() })
 	defer stuck.Stop()
 	show := shower{w: w, raw: raw, colour: isTerminal(w) && os.Getenv("NO_COLOR") == ""}
-	answers := bufio.NewReader(out)
-	for i, s := range tour {
+	answers, steps := bufio.NewReader(out), tour()
+	for i, s := range steps {
 		show.head(i+1, s.title, s.teaches)
 		for _, line := range s.send {
 			show.line("→ ", line)
@@ -113,7 +116,7 @@ func demo(w io.Writer, raw bool) error {
 	if end, err := server.Wait(); err != nil || !end.Success() {
 		return fmt.Errorf("the server has ended badly: %v, %v", end, err)
 	}
-	show.head(len(tour)+1, "The end", "The client closes the server's stdin, and the server ends, with status 0.")
+	show.head(len(steps)+1, "The end", "The client closes the server's stdin, and the server ends, with status 0.")
 	return nil
 }
 
