@@ -67,7 +67,7 @@ func (f *Reader) ReadFrame() ([]byte, error) {
 		switch {
 		case long || len(line) > f.limit:
 			return nil, &FrameTooLongError{f.limit}
-		case len(trimSpace(line)) > 0:
+		case skipSpace(line, 0) < len(line):
 			return line, nil
 		case last:
 			return nil, f.err

@@ -332,8 +332,10 @@ func (s *scanner) duplicate(names []name) int {
 	return -1
 }
 
-// same compares two names after undoing their escapes.
-func (s *scanner) same(a, b name) bool { return string(s.unescaped(a, 0)) == string(s.unescaped(b, 1)) }
+// same compares two names after undoing their escapes, without which most differ in length.
+func (s *scanner) same(a, b name) bool {
+	return (a.to-a.from == b.to-b.from || a.escaped || b.escaped) && string(s.unescaped(a, 0)) == string(s.unescaped(b, 1))
+}
 
 // unescaped gives a name without its escapes, in spare room of the given number where it has any.
 func (s *scanner) unescaped(n name, room int) []byte {

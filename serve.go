@@ -271,15 +271,19 @@ func (c *conn) respond(id, result []byte, failure *Error) {
 // into the connection's and taken out again, is made for those that do.
 type callContext struct {
 	context.Context // the connection's
-	once            sync.Once
-	own             context.Context
+	mu              sync.Mutex
+	own             context.Context // nil until somebody asks, or it ends
 	cancel          func()
 }
 
 var endedContext, endContext = context.WithCancel(context.Background()) // of calls that nobody has asked about
 
 func (c *callContext) asked() context.Context {
-	c.once.Do(func() { c.own, c.cancel = context.WithCancel(c.Context) })
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.own == nil {
+		c.own, c.cancel = context.WithCancel(c.Context)
+	}
 	return c.own
 }
 
@@ -290,7 +294,11 @@ func (c *callContext) Done() <-chan struct{} { return c.asked().Done() }
 func (c *callContext) Err() error { return c.asked().Err() }
 
 func (c *callContext) end() {
-	c.once.Do(func() { c.own, c.cancel = endedContext, endContext })
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.own == nil {
+		c.own, c.cancel = endedContext, endContext
+	}
 	c.cancel()
 }
 
