@@ -267,6 +267,10 @@ func TestSchemaText(t *testing.T) {
 			"/0/0/0/0/0/0/…/0/0/0/0/0/0: expected an array, got 1"},
 		{"a long list is cut short", `{"enum":[` + strings.Repeat(`"01234567890123456789",`, 99) + `1]}`, `2`,
 			"(root): expected " + strings.Repeat(`"01234567890123456789" or `, 16) + "… (100 in all), got 2"},
+		{"one of 500 bytes is not", `{"enum":[` + strings.Repeat(`"0123456789012345",`, 22) + `"01234567890123"]}`, `{}`,
+			"(root): expected " + strings.Repeat(`"0123456789012345" or `, 22) + `"01234567890123", got an object`},
+		{"one of 501 is", `{"enum":[` + strings.Repeat(`"0123456789012345",`, 22) + `"012345678901234"]}`, `{}`,
+			"(root): expected " + strings.Repeat(`"0123456789012345" or `, 19) + "… (23 in all), got an object"},
 	})
 }
 
@@ -392,6 +396,16 @@ func TestSchemaProblemBounds(t *testing.T) {
 		}
 		return "{" + strings.TrimSuffix(b.String(), ",") + "}"
 	}
+	edge := `{"items":{"enum":["` + strings.Repeat("e", 60) + `",null,true]}}`
+	text := func(size int) string { // data with 100 problems, each longer by each digit but the first
+		size -= len(strings.Repeat(`/0: expected "`+strings.Repeat("e", 60)+`" or null or true, got 1`+"\n", 100)) + 90
+		numbers := make([]string, 100)
+		for i := range numbers {
+			numbers[i] = "1" + strings.Repeat("0", min(size, 63))
+			size -= len(numbers[i]) - 1
+		}
+		return "[" + strings.Join(numbers, ",") + "]"
+	}
 	for _, test := range []struct {
 		rule, schema, data string
 		problems, more     int
@@ -401,6 +415,8 @@ func TestSchemaProblemBounds(t *testing.T) {
 		{"two times 45 problems, side by side", `{"items":{"additionalProperties":false}}`, "[" + members(45, "m") + "," + members(45, "m") + "]", 90, 0},
 		{"100,000 members", `{"additionalProperties":false}`, members(100_000, "m"), 100, 99_900},
 		{"many long names", `{"additionalProperties":false}`, members(1000, strings.Repeat("n", 500)), 100, 900},
+		{"a text of 16,000 bytes, line ends included", edge, text(maxProblemText), 100, 0},
+		{"a text of one byte more", edge, text(maxProblemText + 1), 99, 1},
 		{"long texts", `{"items":{"enum":["` + strings.Repeat("e", 60) + `","` + strings.Repeat("f", 60) + `","g"]}}`, "[" + list(200, `"`+strings.Repeat("x", 70)+`"`) + "]", 72, 128},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
