@@ -114,6 +114,7 @@ type Server struct {
 
 // NewServer returns a server without tools. The options are copied.
 func NewServer(info Implementation, options Options) *Server {
+	go metaSchema() // the first request needs it, and has it sooner
 	options.MaxMessage = min(max(cmp.Or(options.MaxMessage, DefaultMaxMessage), 0), maxMaxMessage)
 	options.MaxRunning = max(cmp.Or(options.MaxRunning, DefaultMaxRunning), 1)
 	options.PageSize = cmp.Or(max(options.PageSize, 0), math.MaxInt)
