@@ -74,6 +74,7 @@ type scanner struct {
 	found []span     // by slot: the value of each field that was asked for and is there
 	twice uint64     // by slot: the field was there more than once
 	err   *JSONError // the first byte that is wrong
+	good  []byte     // a _meta that has been read before, see checkMeta; it need not be read again
 	names []name     // of the objects that are open, outermost first
 	table []int32    // see duplicate
 	seed  maphash.Seed
@@ -191,7 +192,11 @@ func (s *scanner) member(i, depth int, want []field) int {
 	text := s.unescaped(n, 0) // compared exactly, with its case
 	for k := range want {
 		if f := &want[k]; f.name == string(text) {
-			end = s.value(i, depth, f.within)
+			if f.slot == slotMeta && len(s.good) > 0 && bytes.HasPrefix(s.data[i:], s.good) {
+				end = i + len(s.good)
+			} else {
+				end = s.value(i, depth, f.within)
+			}
 			if s.found[f.slot].to > 0 {
 				s.twice |= 1 << f.slot
 			}

@@ -172,7 +172,6 @@ type message struct {
 	scanner
 	line         []byte
 	place        [slots]span
-	good         []byte     // the last _meta that was found good, see checkMeta
 	capabilities Capability // that the client declares in it
 	reuse        *task      // of a call that is over, for the next one
 }

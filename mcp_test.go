@@ -1534,3 +1534,39 @@ func TestGoodMetaIsKeptWhileItIsSmall(t *testing.T) {
 		}
 	}
 }
+
+// TestMetaAgain: a _meta that was good once is passed over, and what stands beside it is read as ever.
+func TestMetaAgain(t *testing.T) {
+	s := withTool(t, testServer(t, Options{}), "work", func(ctx context.Context, call *Call) (*Result, error) {
+		call.Progress(1, 0, "")
+		return Text(string(call.Meta.Value("n"))), nil
+	})
+	again := func(id, before, after string) string {
+		return `{"jsonrpc":"2.0","id":` + id + `,"method":"server/discover","params":{` + before + `META` + after + `}}`
+	}
+	for _, row := range []struct {
+		rule, line, want string
+	}{
+		{"it alone", again("2", "", ""), discovered("2")},
+		{"after white space and between others", again("2", "\"a\":{},\t", " ,\"b\":[]"), discovered("2")},
+		{"twice", again("2", "", ",META"), failure("2", -32600, "Invalid Request: a member name twice in one object, at byte 175")},
+		{"with a letter after it", again("2", "", "x"), failure("", -32700, "Parse error: not JSON, at byte 173: want a comma or the end of the object")},
+		{"with one more bracket", again("2", "", "}}"), failure("", -32700, "Parse error: not JSON, at byte 175: want nothing after the first value")},
+		{"cut short", strings.TrimSuffix(again("2", "", ""), "}}"), failure("", -32700, "Parse error: not JSON, at byte 173: want a comma or the end of the object")},
+		{"of another name", strings.Replace(again("2", "", ""), `META`, expand(`"_meta":{"MCP/protocolVersion":"2026-07-27","MCP/clientCapabilities":{}}`), 1),
+			failure("2", -32022, "Unsupported protocol version", `{"supported":["2026-07-28"],"requested":"2026-07-27"}`)},
+		{"with a member more", `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"work","_meta":{"MCP/protocolVersion":"2026-07-28","MCP/clientCapabilities":{},"n":7}}}`, textResult("2", "7")},
+	} {
+		t.Run(row.rule, func(t *testing.T) {
+			compareSorted(t, talk(t, s, again("1", "", ""), row.line, again("3", "", "")), []string{discovered("1"), row.want, discovered("3")})
+		})
+	}
+	t.Run("with a progress token", func(t *testing.T) {
+		var in, out []string
+		for _, id := range []string{"1", "2", "3"} {
+			in = append(in, `{"jsonrpc":"2.0","id":`+id+`,"method":"tools/call","params":{"name":"work","_meta":{"MCP/protocolVersion":"2026-07-28","MCP/clientCapabilities":{},"progressToken":"t"}}}`)
+			out = append(out, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"t","progress":1}}`, textResult(id, ""))
+		}
+		compareSorted(t, talk(t, s, in...), out)
+	})
+}

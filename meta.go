@@ -74,7 +74,7 @@ var metaSchema = lazySchema(`{"required":["` + MetaClientCapabilities + `"],"pro
 
 // checkMeta holds a request against basic/index, heading _meta: a required field that is missing or malformed is -32602,
 // a version that is not ours -32022, and that before the rest, which is a matter of the version. Most clients send the same
-// _meta each time: what was good once is not looked at again.
+// _meta each time: what was good once is not looked at again, nor read again where no progress token is in it.
 func (m *message) checkMeta() *Error {
 	params, meta, version := m.at(slotParams), m.at(slotMeta), m.at(slotVersion)
 	switch {
@@ -99,7 +99,7 @@ func (m *message) checkMeta() *Error {
 		err.Data = supported
 		return err
 	}
-	if m.good = m.good[:0]; len(meta) <= maxKept {
+	if m.good = m.good[:0]; len(meta) <= maxKept && m.at(slotProgressToken) == nil {
 		m.good = append(m.good, meta...)
 	}
 	m.capabilities = capabilitiesOf(m.at(slotCapabilities))
