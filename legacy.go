@@ -36,6 +36,8 @@ type translator struct {
 // An amendment is a result to give in the place of an error that begins so.
 type amendment struct{ failure, result string }
 
+const callFailure = `{"code":-32021,`
+
 // translate puts a translator before the streams of a connection, and gives the limit of what it hands on.
 func translate(s *Server, r io.Reader, w io.Writer) (io.Reader, io.Writer, int) {
 	t := &translator{server: s, frames: NewReader(r, s.options.MaxMessage), w: w, waiting: make(map[idKey]amendment)}
@@ -64,7 +66,9 @@ func (t *translator) inward(line []byte) []byte {
 	var m message
 	kind, _ := m.read(line)
 	if kind == notification {
-		delete(t.waiting, m.cancels())
+		if key := m.cancels(); t.waiting[key].failure == callFailure { // what is no call has been answered by now
+			delete(t.waiting, key)
+		}
 	}
 	older := kind == request && m.at(slotVersion) == nil && m.at(slotCapabilities) == nil
 	if t.legacy = t.legacy || older && string(m.method()) == "initialize"; !older || !t.legacy {
@@ -101,7 +105,7 @@ func (s *Server) amendment(m *message) amendment {
 		e.option("instructions", s.options.Instructions)
 		return amendment{`{"code":-32601,`, string(e.buf) + "}"}
 	}
-	return amendment{`{"code":-32021,`, `{"content":[{"type":"text","text":"This tool has to ask the client for input, ` +
+	return amendment{callFailure, `{"content":[{"type":"text","text":"This tool has to ask the client for input, ` +
 		`which takes a client of MCP ` + ProtocolVersion + ` or later."}],"isError":true}`}
 }
 

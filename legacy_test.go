@@ -479,7 +479,8 @@ func (half) Write(p []byte) (int, error) { return len(p) / 2, nil }
 // What the translator keeps for a request it keeps only until the answer or the cancellation.
 func TestLegacyTranslatorForgets(t *testing.T) {
 	s, _, _ := legacyServer(t, true)
-	r, w, _ := translate(s, strings.NewReader(""), io.Discard)
+	var out strings.Builder
+	r, w, _ := translate(s, strings.NewReader(""), &out)
 	in := r.(*translator)
 	in.inward([]byte(legacyOpen))
 	for i := range 100 {
@@ -489,6 +490,10 @@ func TestLegacyTranslatorForgets(t *testing.T) {
 		t.Fatalf("%d requests wait for their answers, not 101", n)
 	}
 	in.inward([]byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"open"}}`))
+	fmt.Fprintln(w, `{"jsonrpc":"2.0","id":"open","error":{"code":-32601,"message":"Method not found"}}`)
+	if !strings.HasPrefix(out.String(), `{"jsonrpc":"2.0","id":"open","result":{`) {
+		t.Errorf("the answer to initialize, which is there before its cancellation can be read: %s", out.String())
+	}
 	in.inward([]byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"unknown"}}`))
 	in.inward([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{META}}`))
 	fmt.Fprintln(w, `{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"Invalid Request: the id is in flight already"}}`)

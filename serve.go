@@ -293,6 +293,9 @@ func (c *callContext) Done() <-chan struct{} { return c.asked().Done() }
 // Err says why it has ended.
 func (c *callContext) Err() error { return c.asked().Err() }
 
+// String keeps package fmt, which would not heed the lock, from looking inside.
+func (c *callContext) String() string { return "the context of a call" }
+
 func (c *callContext) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

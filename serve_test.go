@@ -1357,8 +1357,8 @@ func TestCallContext(t *testing.T) {
 			l := dialInside(t, s, parent)
 			l.send(toolCall("1", "look", "{}"))
 			l.settle(time.Second)
-			if ctx.Err() != nil || ctx.Value(key{}) != "value" {
-				t.Errorf("while it runs: %v, %v", ctx.Err(), ctx.Value(key{}))
+			if ctx.Err() != nil || ctx.Value(key{}) != "value" || fmt.Sprint(ctx) != "the context of a call" {
+				t.Errorf("while it runs: %v, %v, %v", ctx.Err(), ctx.Value(key{}), ctx)
 			}
 			select {
 			case <-ctx.Done():

@@ -82,8 +82,9 @@ func Text(text string) *Result { return &Result{Text: text, hasText: true} }
 
 // Structured returns a result with v as its structured content.
 func Structured(v any) (*Result, error) {
-	raw, err := json.Marshal(v)
-	return &Result{StructuredContent: json.RawMessage(raw)}, err
+	var e encoder
+	e.value(v, anySchema())
+	return &Result{StructuredContent: json.RawMessage(e.buf)}, e.err
 }
 
 // A Content is one item of a result, by the names of its members: {"type": "image", "data": pixels, "mimeType": "image/png"}.
@@ -201,6 +202,8 @@ func decode(object []byte, schema *Schema, to any) error {
 		at := int(wrong.Offset) - 1 // the last byte of the value, or the one after that
 		pointer := place(cmp.Or(pointerTo(raw, at), pointerTo(raw, at-1)))
 		err = fmt.Errorf("%s: %s does not fit into a Go %v", pointer, clip(wrong.Value), wrong.Type)
+	} else if err != nil { // of a type that decodes itself: it may have all of the value, too, and there is no place
+		err = errors.New(clip(err.Error()))
 	}
 	return err
 }

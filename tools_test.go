@@ -670,6 +670,15 @@ func TestTyped(t *testing.T) {
 			t.Error(answer)
 		}
 	})
+	t.Run("what a type that decodes itself does not take is told in part", func(t *testing.T) {
+		s := emptyServer(Options{})
+		if err := s.AddTool(Tool{Name: "x", InputSchema: []byte(`{"type":"object","properties":{"at":{}}}`)},
+			Typed(func(context.Context, *Call, struct{ At time.Time }) (*Result, error) { return Text("ok"), nil })); err != nil {
+			t.Fatal(err)
+		}
+		compare(t, talk(t, s, toolCall("1", "x", `{"at":"`+strings.Repeat("y", 1000)+`"}`)),
+			[]string{toolError("1", "Invalid arguments:\nparsing time \""+strings.Repeat("y", 47)+"…")})
+	})
 	t.Run("and a short one", func(t *testing.T) {
 		if answer := ask(t, s, toolCall("1", "x", `{"count":`+strings.Repeat("1", 1<<20)+`}`)); len(answer) > 1000 || !strings.Contains(answer, `"isError":true`) {
 			t.Errorf("%d bytes: %.300s", len(answer), answer)
@@ -787,11 +796,11 @@ func TestTypedDecodesOnce(t *testing.T) {
 // TestStructured: a Go value as structured content.
 func TestStructured(t *testing.T) {
 	s := withTool(t, emptyServer(Options{}), "x", func(context.Context, *Call) (*Result, error) {
-		return Structured(map[string]any{"b": []int{1}, "a": nil})
+		return Structured(map[string]any{"b": []int{1}, "a": nil, "c": "<&>"})
 	})
 	withTool(t, s, "y", func(context.Context, *Call) (*Result, error) { return Structured(func() {}) })
 	compare(t, talk(t, s, toolCall("1", "x", "{}")), []string{success("1",
-		`{"resultType":"complete","content":[{"type":"text","text":"{\"a\":null,\"b\":[1]}"}],"structuredContent":{"a":null,"b":[1]},"isError":false,`+standardInfo+`}`)})
+		`{"resultType":"complete","content":[{"type":"text","text":"{\"a\":null,\"b\":[1],\"c\":\"<&>\"}"}],"structuredContent":{"a":null,"b":[1],"c":"<&>"},"isError":false,`+standardInfo+`}`)})
 	compare(t, talk(t, s, toolCall("1", "y", "{}")), []string{toolError("1", "json: unsupported type: func()")})
 }
 
