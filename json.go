@@ -622,7 +622,7 @@ func (c *canonical) append(dst []byte, i int) (text []byte, end int) {
 	if len(dst)-start > maxPlain {
 		sum := sha256.Sum256(dst[start:])
 		dst = append(append(dst[:start], '#'), sum[:]...)
-		if c.known != nil {
+		if c.known != nil && len(c.known) < maxRemembered {
 			c.known[from] = known{string(dst[start:]), i + 1}
 		}
 	}

@@ -32,6 +32,10 @@ const (
 	maxList         = 500    // bytes of the names or values that one problem lists
 	maxSteps        = 12     // of a JSON Pointer that are shown
 	always          = -1     // what needs no other member has in its place
+
+	maxWork       = 1 << 25 // schemas applied in one evaluation, and what else takes as long; more is refused
+	maxRemembered = 1 << 17 // arrays and objects that it remembers the verdict of, and as many canonical texts
+	maxMarks      = 1 << 21 // elements and members, once for each schema that evaluates them
 )
 
 // A keyword takes some types of value, and reads the value at raw[at] into a node. Without read it is an annotation, like x-*,
@@ -605,7 +609,7 @@ type (
 	// A frame is what an evaluation knows of the value at hand.
 	frame struct {
 		at, from, ahead  int   // where it begins; where its problems do; how many problems of values around it come before those
-		wrong            int64 // see the weights
+		wrong, enough    int64 // see the weights; from enough on more makes no difference but to what is told
 		telling, marking bool  // problems are told, not only the verdict; marks are wanted
 	}
 	// A step leads to a member that the schema knows, to another, by where its name begins, or to an element, by ^ its number.
@@ -651,7 +655,9 @@ func (e *evaluation) release() {
 func (e *evaluation) evaluate(root *node, data []byte) *ValidationError {
 	e.canonical, e.more, e.problems = canonical{data: data}, 0, e.problems[:0]
 	e.frame = frame{at: skipSpace(data, 0), telling: true}
-	if e.apply(root); e.wrong == 0 {
+	if e.apply(root); e.work > maxWork {
+		return &ValidationError{Problems: []Problem{{"", "takes too long to check; send less, or what is less nested"}}}
+	} else if e.wrong == 0 {
 		return nil
 	}
 	v, size := &ValidationError{Problems: make([]Problem, 0, len(e.problems)), More: e.more}, 0
@@ -671,7 +677,7 @@ func (e *evaluation) evaluate(root *node, data []byte) *ValidationError {
 // enter begins with a value inside the one at hand, and leave ends with it and puts its problems among those of the outer one.
 func (e *evaluation) enter(s step, i int) (outer frame) {
 	outer, e.path = e.frame, append(e.path, s)
-	e.frame = frame{at: i, from: len(e.problems), ahead: outer.ahead, telling: outer.telling}
+	e.frame = frame{at: i, from: len(e.problems), ahead: outer.ahead, telling: outer.telling, enough: wrongPart}
 	if e.from > outer.from && e.problems[e.from-1].rank <= s.rank {
 		e.ahead += e.from - outer.from
 	}
@@ -718,12 +724,15 @@ func (e *evaluation) value(n *node, s step, i int) (end int) {
 	return end
 }
 
-// hot reports whether it pays to remember what begins at i.
+// settled reports whether a value is known to be so wrong that the rest of it makes no difference.
+func (e *evaluation) settled() bool { return !e.telling && e.wrong > 0 && e.wrong >= e.enough }
+
+// hot reports whether it pays to remember what begins at i, and there is room.
 func (e *evaluation) hot(i int) bool {
 	if e.memory == nil && e.work > 2*len(e.data)+maxKept {
 		e.memory, e.known = map[visit]outcome{}, map[int]known{}
 	}
-	return e.memory != nil && (e.data[i] == '{' || e.data[i] == '[')
+	return e.memory != nil && len(e.memory) < maxRemembered && (e.data[i] == '{' || e.data[i] == '[')
 }
 
 // skip passes over a value; once it pays, that where it ends is remembered with its canonical text.
@@ -740,8 +749,9 @@ func (e *evaluation) skip(i int) (end int) {
 // apply evaluates a schema for the value at hand, be it the only one or in place: Core 7.6.
 func (e *evaluation) apply(n *node) (end int) {
 	t := typeOf[e.data[e.at]]
-	e.work++
-	if n.never {
+	if e.work++; e.work > maxWork {
+		return -1 // see evaluate
+	} else if n.never {
 		return e.fails(wrongPart, 0, "not expected", n.wants)
 	}
 	integer := n.types&typeInteger != 0 && t == typeNumber && isInteger(e.data[e.at:skip(e.data, e.at)])
@@ -845,6 +855,9 @@ func standIns(text []byte) []byte {
 func (e *evaluation) array(n *node) int {
 	i, count, contained, prefix := skipSpace(e.data, e.at+1), 0, 0, n.lists[prefixItems]
 	for ; e.data[i] != ']'; i, count = nextItem(e.data, i), count+1 {
+		if e.settled() {
+			return -1
+		}
 		s, schema, end := step{at: ^count, rank: rankOther + int64(count)}, n.sub[items], -1
 		if count < len(prefix) {
 			schema = prefix[count]
@@ -898,6 +911,10 @@ func (e *evaluation) object(n *node) int {
 	i, count, outer := skipSpace(e.data, e.at+1), 0, len(e.seen)
 	e.seen = append(e.seen, make([]bool, len(n.known))...)
 	for ; e.data[i] != '}'; i, count = nextItem(e.data, i), count+1 {
+		if e.settled() {
+			e.seen = e.seen[:outer]
+			return -1
+		}
 		i = e.member(n, i, count, outer)
 	}
 	e.within(n, minProperties, count, "member")
@@ -960,7 +977,7 @@ func (e *evaluation) missing(n *node, need need, order int) {
 	if need.when != always {
 		where = " where there is " + n.known[need.when].shown
 	}
-	if p.schema != nil && e.telling {
+	if p.schema != nil && e.telling && !e.full() {
 		where += ": expected " + p.schema.describe()
 	}
 	e.fails(wrongPart, 0, "missing, but required", where)
@@ -994,7 +1011,7 @@ func (e *evaluation) applicators(n *node) (end int) {
 // marks: Core 7.7.1.
 func (e *evaluation) try(n *node) int64 {
 	outer, marks := e.frame, len(e.marks)
-	e.telling, e.wrong = false, 0
+	e.telling, e.wrong, e.enough = false, 0, wrongTag
 	e.apply(n)
 	wrong := e.wrong
 	if e.frame = outer; wrong > 0 {
@@ -1027,7 +1044,7 @@ func (e *evaluation) branches(all []*node, onlyOne bool) {
 	var closest *node
 	var texts []string
 	for _, s := range all {
-		if e.telling && first == 0 && e.try(s) == least {
+		if e.telling && first == 0 && !e.full() && e.try(s) == least {
 			if text := clip(s.describe()); !slices.Contains(texts, text) {
 				closest, texts = s, append(texts, text)
 			}
@@ -1044,6 +1061,9 @@ func (e *evaluation) branches(all []*node, onlyOne bool) {
 func (e *evaluation) mark(i int) {
 	if e.marking {
 		e.marks = append(e.marks, i)
+	}
+	if len(e.marks) > maxMarks {
+		e.work = maxWork
 	}
 }
 
@@ -1125,11 +1145,16 @@ type problem struct {
 	rank int64
 }
 
+// full reports whether a problem here would be one too many to be told.
+func (e *evaluation) full() bool {
+	return e.ahead+len(e.problems)-e.from >= maxProblems || len(e.problems) > 20*maxProblems
+}
+
 // fails notes what is wrong with the value at hand and, if there is room, tells it: the parts, and of wanted types what came.
 func (e *evaluation) fails(weight int64, want types, parts ...string) int {
 	if e.wrong = (e.wrong + wrongPart) | weight&(wrongTag|wrongValue|wrongKind); !e.telling {
 		return -1
-	} else if e.ahead+len(e.problems)-e.from >= maxProblems || len(e.problems) > 20*maxProblems {
+	} else if e.full() {
 		e.more++
 		return -1
 	}
@@ -1212,7 +1237,8 @@ func appendShown(dst, data []byte) []byte {
 	case typeObject, typeArray:
 		return append(dst, t.String()...)
 	case typeString:
-		return appendClientText(dst, head(data))
+		shown := appendClientText(nil, head(data))
+		return append(dst, bytes.ReplaceAll(shown, []byte("\u0085"), []byte(`\u0085`))...) // all else that ends a line is escaped by now
 	}
 	return append(dst, clip(string(data[:skip(data, 0)]))...)
 }

@@ -257,6 +257,7 @@ func TestSchemaText(t *testing.T) {
 		{"a value of escapes, too", `{"type":"null"}`, `"` + strings.Repeat(`\u00e9`, 1000) + `"`, `(root): expected null, got "` + strings.Repeat("é", 30) + `…"`},
 		{"a lone surrogate is shown as it is written", `{"type":"null"}`, `"\ud800"`, `(root): expected null, got "\ud800"`},
 		{"also in a name", `{"additionalProperties":false}`, `{"\ud800":1}`, `/\ud800: not expected`},
+		{"a value is on one line", `{"type":"null"}`, "\"a\u0085b\u2028\"", `(root): expected null, got "a\u0085b\u2028"`},
 		{"a problem is one line", `{"additionalProperties":false}`, `{"a\nb\u2028":1}`, `/a\nb\u2028: not expected`},
 		{"also names and expressions of the schema", `{"required":["a\nb"],"properties":{"c\n":true},"patternProperties":{"^\n":{"pattern":"a\nb"}},"additionalProperties":false}`, `{"d":1,"\n":"x"}`,
 			`/a\nb: missing, but required` + "\n" + `/\n: expected a match of a\nb, got "x"` + "\n" + `/d: not expected; known are c\n`},
@@ -494,6 +495,49 @@ func TestSchemaWork(t *testing.T) {
 			}
 			if small, large := work(200), work(400); large > 3*small+10_000 {
 				t.Errorf("%d for 200, %d for 400", small, large)
+			}
+		})
+	}
+}
+
+// TestSchemaWorkBounds: what takes too long, or too much room, is told so; and what is likely to be sent does not.
+func TestSchemaWorkBounds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds, and many with the race detector")
+	}
+	const tooLong = "(root): takes too long to check; send less, or what is less nested"
+	blocks := `{"$defs":{"block":{"oneOf":[`
+	for i := range 20 {
+		blocks += fmt.Sprintf(`{"type":"object","properties":{"type":{"const":"b%d"},"children":{"type":"array","items":{"$ref":"#/$defs/block"}}}},`, i)
+	}
+	blocks = strings.TrimSuffix(blocks, ",") + `]}},"type":"array","items":{"$ref":"#/$defs/block"}}`
+	block := `{"type":"b0","children":[` + strings.Repeat(`{"type":"b1"},`, 1000) + `{"type":"b2","children":[]}]}`
+	for _, test := range []struct {
+		rule, schema, data, want string
+		room                     uint64
+	}{
+		{"many ways down, past what is remembered", `{"allOf":[` + strings.Repeat(`{"items":{"$ref":"#"}},`, 20) + `true]}`,
+			"[" + strings.Repeat("[],", 2*maxRemembered) + strings.Repeat("[", 60) + strings.Repeat("]", 60) + "]", tooLong, 64 << 20},
+		{"more marks than are kept", `{"unevaluatedItems":false,"allOf":[` + strings.Repeat(`{"items":true},`, 50) + `true]}`,
+			"[" + strings.Repeat("1,", maxMarks/50) + "1]", tooLong, 128 << 20},
+		{"as many as that are", `{"unevaluatedItems":false,"allOf":[` + strings.Repeat(`{"items":true},`, 49) + `{"items":true}]}`,
+			"[" + strings.Repeat("1,", maxMarks/50-1) + "1]", "<nil>", 128 << 20},
+		{"one of many kinds at every level", blocks, "[" + strings.Repeat(block+",", 20) + block + "]", "<nil>", 4 << 20},
+		{"one of many kinds at every level, none fits", blocks, "[" + strings.Repeat(strings.ReplaceAll(block, "b", "c")+",", 20) + "1]",
+			"", 8 << 20},
+	} {
+		t.Run(test.rule, func(t *testing.T) {
+			s, err := CompileSchema([]byte(test.schema))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var v *ValidationError
+			data := []byte(test.data)
+			if room := allocated(func() { v = new(evaluation).evaluate(s.root, data) }); room > test.room {
+				t.Errorf("took %d bytes, want at most %d", room, test.room)
+			}
+			if got := fmt.Sprint(v); test.want != "" && got != test.want {
+				t.Errorf("got %.200s", got)
 			}
 		})
 	}
