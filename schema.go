@@ -911,10 +911,6 @@ func (e *evaluation) object(n *node) int {
 	i, count, outer := skipSpace(e.data, e.at+1), 0, len(e.seen)
 	e.seen = append(e.seen, make([]bool, len(n.known))...)
 	for ; e.data[i] != '}'; i, count = nextItem(e.data, i), count+1 {
-		if e.settled() {
-			e.seen = e.seen[:outer]
-			return -1
-		}
 		i = e.member(n, i, count, outer)
 	}
 	e.within(n, minProperties, count, "member")
@@ -942,14 +938,17 @@ func (e *evaluation) member(n *node, quote, count, seen int) (end int) {
 	if !known {
 		k, known = n.index[string(name)]
 	}
-	end = -1
 	if known {
-		p := &n.known[k]
 		e.seen[seen+k] = true
-		if s.known, s.optional = p, !p.required; p.schema != nil { // properties: Core 10.3.2.1
-			s.rank = p.rank
-			end, evaluated = e.value(p.schema, s, i), true
-		}
+		s.known, s.optional = &n.known[k], !n.known[k].required
+	}
+	if e.settled() {
+		return e.skip(i)
+	}
+	end = -1
+	if p := s.known; p != nil && p.schema != nil { // properties: Core 10.3.2.1
+		s.rank = p.rank
+		end, evaluated = e.value(p.schema, s, i), true
 	}
 	for _, p := range n.patterns { // Core 10.3.2.2
 		if p.expression.Match(standIns(e.unescaped(quote, after))) {
