@@ -1060,9 +1060,9 @@ func (e *evaluation) branches(all []*node, onlyOne bool) {
 func (e *evaluation) mark(i int) {
 	if e.marking {
 		e.marks = append(e.marks, i)
-	}
-	if len(e.marks) > maxMarks {
-		e.work = maxWork
+		if len(e.marks) > maxMarks {
+			e.work = maxWork // apply gives up
+		}
 	}
 }
 

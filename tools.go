@@ -136,13 +136,12 @@ func (s *Server) AddTool(t Tool, handler Handler) (err error) {
 			return fmt.Errorf("output schema: %w", err)
 		}
 	}
-	kind := memberOf(t.InputSchema, "type")
 	switch {
 	case !isToolName(t.Name):
 		return errors.New("name: expected 1 to 128 of A-Z a-z 0-9 _ - .")
 	case handler == nil:
 		return errors.New("there is no handler")
-	case !isText(kind) || unquote(kind) != "object":
+	case !textIs(memberOf(t.InputSchema, "type"), "object"):
 		return errors.New(`input schema: expected an object with "type":"object"`)
 	}
 	e := encoder{buf: []byte("{")}
