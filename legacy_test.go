@@ -191,7 +191,7 @@ var legacyRows = []struct {
 		[]string{`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{META}}`},
 		[]string{`{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found (this server speaks MCP 2026-07-28, which has no initialize handshake)"}}`}},
 	{"a second handshake is answered like the first",
-		[]string{legacyOpen}, []string{legacyOpened}},
+		[]string{strings.Replace(legacyOpen, `"open"`, `2`, 1)}, []string{strings.Replace(legacyOpened, `"open"`, `2`, 1)}},
 	{"a batch is refused, also where revision 2025-03-26 allowed it",
 		[]string{`[{"jsonrpc":"2.0","id":1,"method":"ping"}]`},
 		[]string{`{"jsonrpc":"2.0","error":{"code":-32600,"message":"Invalid Request: a batch; send one message a line"}}`}},
@@ -263,14 +263,15 @@ func TestLegacyOptionChangesNothingForOthers(t *testing.T) {
 }
 
 func TestLegacyLimitIsThatOfTheClientsLine(t *testing.T) {
-	ping := func(length int) string {
-		const start, end = `{"jsonrpc":"2.0","id":1,"method":"ping","x":"`, `"}`
+	ping := func(id, length int) string {
+		start, end := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"ping","x":"`, id), `"}`
 		return start + strings.Repeat("x", length-len(start)-len(end)) + end
 	}
 	tooLong := fmt.Sprintf(`{"jsonrpc":"2.0","error":{"code":-32600,"message":"Invalid Request: longer than %d bytes"}}`, legacyLimit)
-	input := strings.Join([]string{legacyOpen, ping(legacyLimit), ping(legacyLimit + 1), ping(legacyLimit + lackedMost), ping(legacyLimit + lackedMost + 1), ping(50)}, "\n")
+	input := strings.Join([]string{legacyOpen, ping(1, legacyLimit), ping(2, legacyLimit+1), ping(3, legacyLimit+lackedMost),
+		ping(4, legacyLimit+lackedMost+1), ping(5, 50)}, "\n")
 	legacyCompare(t, legacyServe(t, true, strings.NewReader(input)),
-		[]string{legacyOpened, `{"jsonrpc":"2.0","id":1,"result":{}}`, tooLong, tooLong, tooLong, `{"jsonrpc":"2.0","id":1,"result":{}}`})
+		[]string{legacyOpened, `{"jsonrpc":"2.0","id":1,"result":{}}`, tooLong, tooLong, tooLong, `{"jsonrpc":"2.0","id":5,"result":{}}`})
 }
 
 func TestLegacyLineGainsAtMostWhatTheLimitAllowsFor(t *testing.T) {

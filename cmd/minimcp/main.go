@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -66,7 +65,6 @@ func serve(legacy bool) error {
 	if isTerminal(os.Stdin) {
 		io.WriteString(os.Stderr, "minimcp waits for MCP messages on stdin, one a line; minimcp -h says more, control-D ends it\n")
 	}
-	debug.SetGCPercent(50) // memory that has been used before is faster than fresh memory
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	return server.ServeStdio(ctx)
