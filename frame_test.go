@@ -141,12 +141,15 @@ func TestReadFrameAtBufferEdge(t *testing.T) {
 					t.Fatalf("a line of %d bytes: %d lines, %v", length, len(lines), end)
 				}
 			}
-			// The same as the limit: the longest line, and one that is a byte too long.
+			// The same as the limit: the longest line, and one that is a byte or two too long.
 			if lines, _ := frames(strings.NewReader(stream), length); !slices.Equal(lines, want) {
 				t.Fatalf("a limit of %d bytes: %d lines", length, len(lines))
 			}
-			if lines, _ := frames(strings.NewReader(stream), length-1); !slices.Equal(lines, []string{"<too long>", second, "<too long>", second}) {
-				t.Fatalf("a limit of %d bytes: %d lines", length-1, len(lines))
+			for limit := length - 2; limit < length; limit++ {
+				lines, end := frames(strings.NewReader(stream), limit)
+				if !slices.Equal(lines, []string{"<too long>", second, "<too long>", second}) || end != io.EOF {
+					t.Fatalf("a limit of %d bytes, and lines of %d: %d lines, %v", limit, length, len(lines), end)
+				}
 			}
 		}
 	}
