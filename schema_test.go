@@ -67,7 +67,10 @@ func TestSchemaProblemsInOrder(t *testing.T) {
 			`{"b":1,"a":1}`, "/c: missing, but required\n/b: expected null, got 1\n/a: expected null, got 1\n(root): expected at least 3 members, got 2"},
 		{"elements come in the order of the array", `{"prefixItems":[{"type":"null"}],"items":{"type":"string"},"maxItems":1}`, `[1,"a",2]`,
 			"/0: expected null, got 1\n/2: expected a string, got 2; send it in quotes\n(root): expected at most 1 item, got 3"},
-		{"what two schemas say alike is told once", `{"allOf":[{"required":["a"]},{"required":["a"]}]}`, `{}`, "/a: missing, but required"},
+		{"what two schemas say alike is told once, and the rest too", `{"allOf":[{"required":["a"]},{"required":["a"]}],"minProperties":1}`, `{}`,
+			"/a: missing, but required\n(root): expected at least 1 member, got 0"},
+		{"what is missing, not expected, and wrong in whole", `{"additionalProperties":false,"minProperties":3,"required":["a"]}`, `{"b":1}`,
+			"/a: missing, but required\n/b: not expected\n(root): expected at least 3 members, got 1"},
 	})
 }
 
@@ -82,6 +85,8 @@ func TestSchemaCures(t *testing.T) {
 		{"an array in a string", `{"type":"array"}`, `"[\"a\"]"`, `(root): expected an array, got "[\"a\"]"; send it as JSON, not in a string`},
 		{"an object in a string, after white space", `{"type":"object"}`, `" {}"`, `(root): expected an object, got " {}"; send it as JSON, not in a string`},
 		{"an integer in a string", `{"type":"integer"}`, `"5"`, `(root): expected an integer, got "5"; send it as JSON, not in a string`},
+		{"a number in a string, where none is wanted", `{"type":"boolean"}`, `"1"`, `(root): expected true or false, got "1"`},
+		{"true in a string for an integer", `{"type":"integer"}`, `"true"`, `(root): expected an integer, got "true"`},
 		{"a string that is only the start of an array", `{"type":"array"}`, `"[1"`, `(root): expected an array, got "[1"`},
 		{"an empty string", `{"type":"array"}`, `""`, `(root): expected an array, got ""`},
 		{"true for an enum of strings", `{"enum":["true","false"]}`, `true`, `(root): expected "true" or "false", got true; send it in quotes`},
@@ -240,6 +245,7 @@ func TestSchemaBranches(t *testing.T) {
 		{"else what each of them wants", `{"anyOf":[{"required":["a"]},{"required":["b"]}]}`, `{}`, `(root): expected an object with a or an object with b, got an object`},
 		{"if they want the same in words, the problems of the first", `{"anyOf":[{"type":"array","items":{"type":"null"}},{"type":"array","items":{"type":"object"}}]}`, `[1]`, `/0: expected null, got 1`},
 		{"elements that are wrong count, too", `{"anyOf":[{"type":"array","items":{"type":"null"}},{"type":"array","items":{"type":"integer"}}]}`, `[1,2,null]`, `/2: expected an integer, got null`},
+		{"elements after those that settle it", `{"anyOf":[{"items":{"items":{"type":"null"}}},{"type":"null"}]}`, `[[1,"a"],["b"]]`, "/0/0: expected null, got 1\n/0/1: expected null, got \"a\"\n/1/0: expected null, got \"b\""},
 		{"two branches of oneOf", `{"oneOf":[{"minimum":1},{"type":"null"},{"maximum":3}]}`, `2`, `(root): fits alternatives 1 and 3, but may fit only one`},
 		{"a branch by reference", `{"$defs":{"s":{"type":"string"},"n":{"type":"null"}},"anyOf":[{"$ref":"#/$defs/s"},{"$ref":"#/$defs/n"}]}`, `1`, `(root): expected a string or null, got 1`},
 		{"a tag of an element is none of the array", `{"anyOf":[{"type":"array","items":{"enum":["c","f"]}},{"type":"null"}]}`, `["k","c"]`, `/0: expected "c" or "f", got "k"`},
@@ -329,6 +335,8 @@ func TestSchemaRefusals(t *testing.T) {
 		{"a reference that is no URI", `{"$ref":"%"}`, "/$ref: $ref takes a URI reference"},
 		{"an identifier with a fragment", `{"$id":"#a"}`, "/$id: $id takes a URI without a fragment"},
 		{"an identifier twice", `{"items":{"$id":"a"},"contains":{"$id":"a"}}`, "/contains/$id: $id is the identifier of two schemas"},
+		{"an anchor without a name", `{"$anchor":""}`, "/$anchor: $anchor takes a name of letters, digits, - . and _ that no other schema has"},
+		{"an anchor that begins with a digit", `{"$anchor":"1a"}`, "/$anchor: $anchor takes a name of letters, digits, - . and _ that no other schema has"},
 		{"an anchor twice", `{"items":{"$anchor":"a"},"contains":{"$anchor":"a"}}`, "/contains/$anchor: $anchor takes a name of letters, digits, - . and _ that no other schema has"},
 		{"a circle", `{"$ref":"#"}`, "(root): refers in a circle to itself for one and the same value"},
 		{"a circle through a branch", `{"$defs":{"a":{"anyOf":[{"$ref":"#/$defs/b"}]},"b":{"not":{"$ref":"#/$defs/a"}}}}`, "/$defs/a: refers in a circle to itself for one and the same value"},
