@@ -40,6 +40,7 @@ func TestStrictJSON(t *testing.T) {
 		{"a name without a colon", `{"a" 1}`, `not JSON, at byte 5: want a colon after the member name`},
 		{"a member without a value", `{"a":}`, `not JSON, at byte 5: want a value`},
 		{"an open string", `"abc`, `not JSON, at byte 4: want the closing quote of a string`},
+		{"an open string of eight bytes", `"12345678`, `not JSON, at byte 9: want the closing quote of a string`},
 		{"a newline in a string", "\"a\nb\"", `not JSON, at byte 2: want an escape, not a control character`},
 		{"an unknown escape", `"\x41"`, `not JSON, at byte 2: want one of " \ / b f n r t u after a backslash`},
 		{"half an escape", `"\u12"`, `not JSON, at byte 5: want four hexadecimal digits after \u`},
@@ -83,6 +84,19 @@ func TestStrictJSON(t *testing.T) {
 				t.Error("encoding/json does not agree")
 			}
 		})
+	}
+}
+
+// TestStrictStrings has every byte at each place of a string, of which eight bytes are looked at together.
+func TestStrictStrings(t *testing.T) {
+	for b := range 256 {
+		for at := range 20 {
+			text := []byte(`"` + strings.Repeat("x", 20) + `"`)
+			text[at+1] = byte(b)
+			if good, want := checkJSON(text) == nil, json.Valid(text) && utf8.Valid(text); good != want {
+				t.Errorf("%q is good: %v, want %v", text, good, want)
+			}
+		}
 	}
 }
 

@@ -425,11 +425,13 @@ func TestResults(t *testing.T) {
 		{rule: "a capability that is missing", err: MissingClientCapability(Sampling),
 			wire: failure("1", -32021, "Missing required client capability", `{"requiredCapabilities":{"sampling":{}}}`)},
 		{rule: "a code of a reserved range that means nothing", err: &Error{Code: -32001, Message: "no"}, wire: internal, log: "an error with a reserved code"},
+		{rule: "the first of that range", err: &Error{Code: -32000, Message: "no"}, wire: internal, log: "an error with a reserved code"},
 		{rule: "the last of that range", err: &Error{Code: -32768, Message: "no"}, wire: internal, log: "an error with a reserved code"},
 		{rule: "the first after it", err: &Error{Code: -32769, Message: "no"}, wire: failure("1", -32769, "no")},
 
 		{rule: "neither result nor error", wire: internal, log: "neither a result nor an error"},
 		{rule: "raw text that is no text", result: &Result{RawText: raw(`1`)}, wire: internal, log: "text: expected a string, got 1"},
+		{rule: "raw text with more after it", result: &Result{RawText: raw(`"a","b":1`)}, wire: internal, log: "want nothing after the first value"},
 		{rule: "content of no kind", result: &Result{Content: []Content{{"type": "text", "text": ""}, {}}}, wire: internal, log: "type"},
 		{rule: "content that is nothing", result: &Result{Content: []Content{nil}}, wire: internal, log: "expected an object, got null"},
 		{rule: "content of another kind", result: &Result{Content: []Content{{"type": "video", "text": "a"}}}, wire: internal, log: "(root): expected an object with"},
@@ -663,6 +665,12 @@ func TestTyped(t *testing.T) {
 			if answer != textResult("1", "ok") || got.Count != want || got.Text != `3.0 "1e1` {
 				t.Errorf("%s is %d, beside %q: %s", written, got.Count, got.Text, answer)
 			}
+		}
+	})
+	t.Run("up to the largest that Go holds", func(t *testing.T) {
+		var n uint64
+		if err := decode([]byte(`{"n":1e19}`), anySchema(), &struct{ N *uint64 }{&n}); err != nil || n != 1e19 {
+			t.Errorf("1e19 is %d: %v", n, err)
 		}
 	})
 	t.Run("what Go cannot hold is a tool error", func(t *testing.T) {
