@@ -706,6 +706,7 @@ func TestTypedBelow(t *testing.T) {
 		List    []inner
 		Any     map[string]inner
 		Pattern map[string]inner
+		Both    map[string]int
 		When    int
 	}
 	var got input
@@ -713,7 +714,8 @@ func TestTypedBelow(t *testing.T) {
 	schema := `{"type":"object","allOf":[{"properties":{"k":{"maximum":5}}}],"additionalProperties":true,
 		"$defs":{"inner":{"properties":{"k":{"type":"integer","maximum":5},"free":{"additionalProperties":true}}}},
 		"properties":{"sub":{"$ref":"#/$defs/inner"},"list":{"prefixItems":[{"$ref":"#/$defs/inner"}],"items":{"anyOf":[{"$ref":"#/$defs/inner"}]}},
-			"any":{"additionalProperties":{"$ref":"#/$defs/inner"}},"pattern":{"patternProperties":{"^a":{"$ref":"#/$defs/inner"},"^ab":true}}},
+			"any":{"additionalProperties":{"$ref":"#/$defs/inner"}},"pattern":{"patternProperties":{"^a":{"$ref":"#/$defs/inner"},"^ab":true}},
+			"both":{"properties":{"a":true},"allOf":[{"properties":{"A":true}}]}},
 		"if":{"properties":{"WHEN":{"const":1}}},"then":true,"not":{"properties":{"When":{"const":0}},"required":["When"]}}`
 	err := s.AddTool(Tool{Name: "x", InputSchema: json.RawMessage(schema)}, Typed(func(ctx context.Context, call *Call, in input) (*Result, error) {
 		got = in
@@ -730,6 +732,7 @@ func TestTypedBelow(t *testing.T) {
 		`{"any":{"a":{"k":1,"K":9},"A":{}}}`:   {Any: map[string]inner{"a": {K: 1}, "A": {}}},
 		`{"pattern":{"a":{"k":1,"K":9}}}`:      {Pattern: map[string]inner{"a": {K: 1}}},
 		`{"pattern":{"ab":{"k":1,"K":9}}}`:     {Pattern: map[string]inner{"ab": {K: 1}}},
+		`{"both":{"a":1,"A":2}}`:               {Both: map[string]int{"a": 1, "A": 2}},
 		`{"when":1}`:                           {When: 1},
 		`{"sub":{"free":{"K":9,"k":1,"a":2}}}`: {Sub: inner{Free: map[string]int{"K": 9, "k": 1, "a": 2}}},
 	} {
