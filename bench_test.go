@@ -4,7 +4,7 @@ package mcp
 // times: TestBenchmarks. The results are checked, and allocations are what may fail (TestAllocations).
 //
 //	go test -run '^$' -bench . -count 6 . | tee new.txt
-//	go tool benchstat testdata/bench/baseline.txt new.txt
+//	go tool benchstat -ignore cpu testdata/bench/baseline.txt new.txt
 
 import (
 	"bufio"
