@@ -707,6 +707,7 @@ func TestTypedBelow(t *testing.T) {
 		Any     map[string]inner
 		Pattern map[string]inner
 		Both    map[string]int
+		Tuple   []map[string]int
 		When    int
 	}
 	var got input
@@ -715,7 +716,7 @@ func TestTypedBelow(t *testing.T) {
 		"$defs":{"inner":{"properties":{"k":{"type":"integer","maximum":5},"free":{"additionalProperties":true}}}},
 		"properties":{"sub":{"$ref":"#/$defs/inner"},"list":{"prefixItems":[{"$ref":"#/$defs/inner"}],"items":{"anyOf":[{"$ref":"#/$defs/inner"}]}},
 			"any":{"additionalProperties":{"$ref":"#/$defs/inner"}},"pattern":{"patternProperties":{"^a":{"$ref":"#/$defs/inner"},"^ab":true}},
-			"both":{"properties":{"a":true},"allOf":[{"properties":{"A":true}}]}},
+			"both":{"properties":{"a":true},"allOf":[{"properties":{"A":true}}]},"tuple":{"prefixItems":[{"properties":{"k":true}}]}},
 		"if":{"properties":{"WHEN":{"const":1}}},"then":true,"not":{"properties":{"When":{"const":0}},"required":["When"]}}`
 	err := s.AddTool(Tool{Name: "x", InputSchema: json.RawMessage(schema)}, Typed(func(ctx context.Context, call *Call, in input) (*Result, error) {
 		got = in
@@ -733,6 +734,7 @@ func TestTypedBelow(t *testing.T) {
 		`{"pattern":{"a":{"k":1,"K":9}}}`:      {Pattern: map[string]inner{"a": {K: 1}}},
 		`{"pattern":{"ab":{"k":1,"K":9}}}`:     {Pattern: map[string]inner{"ab": {K: 1}}},
 		`{"both":{"a":1,"A":2}}`:               {Both: map[string]int{"a": 1, "A": 2}},
+		`{"tuple":[{"K":9,"x":1},{"K":2}]}`:    {Tuple: []map[string]int{{"x": 1}, {"K": 2}}},
 		`{"when":1}`:                           {When: 1},
 		`{"sub":{"free":{"K":9,"k":1,"a":2}}}`: {Sub: inner{Free: map[string]int{"K": 9, "k": 1, "a": 2}}},
 	} {
